@@ -21,7 +21,7 @@ from oracle.domain.names import project_of
 from oracle.domain.values import value
 from oracle.store.markdown import records
 from oracle.store.root import projects
-from oracle.store.root.configuration import load_patterns
+from oracle.store.root.configuration import patterns_of
 from oracle.wording import say
 
 ANSWER_BUDGET, LISTING_BUDGET = 10.0, 120.0
@@ -163,7 +163,7 @@ class Checker:
     def check(self, record: Summary, document: Document) -> CheckedRecord:
         """Look up what a record names."""
         project = project_of(record.path)
-        patterns = load_patterns(self._oracle.root, project, report=self._faults.__setitem__)
+        patterns = patterns_of(self._oracle.root, project, report=self._faults.__setitem__)
         moment = timestamps.from_mtime(self._oracle.clock.now_ns())
         names = tuple(self._look(project, named) for named in names_in(document, patterns))
         return CheckedRecord(record, names, moment)

@@ -108,12 +108,15 @@ def open_team(context: Context, project: str, *, path: str = "") -> Team:
 def init_profile(context: Context, project: str, seats: Sequence[str], *, repo_root: str = "") -> str:
     """Write a minimal profile of a project; return its path. Raises RecordExists, InvalidName, UsageError, SecretFound."""
     from oracle.app import guard
+    from oracle.app.records.edges import follow_repository
     from oracle.store.root import projects
 
     fields = {"project": project, "seats": tuple(seats), "repository": repo_root}
     guard.clean(context, fields, guard.REFUSE, what=say("The project"))
-
-    return projects.init_profile(context.root, project, seats, repo_root=repo_root)
+    repository = projects.repository(context.root, project, os.environ)
+    path = projects.init_profile(context.root, project, seats, repo_root=repo_root)
+    follow_repository(context, project, repository)
+    return path
 
 
 def is_memory(team: Team, seat: str) -> bool:

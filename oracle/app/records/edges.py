@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 from oracle.app.context import Context
 from oracle.domain.links import links
 from oracle.errors import UsageError
 from oracle.store.markdown import markdown
-from oracle.store.root import configuration
+from oracle.store.root import configuration, projects
 from oracle.store.root.layout import RECORD_TREES, SKIPPED_FOLDERS
 from oracle.wording import say
 
 
 def load_patterns(context: Context, project: str = "") -> links.Patterns:
     """Return the link patterns of a project. What is wrong with a configuration file is a warning."""
-    return configuration.load_patterns(
+    return configuration.patterns_of(
         context.root, project, report=lambda path, reason: context.warn(f"{path}: {reason}")
     )
 
@@ -27,6 +28,13 @@ def read_text(context: Context, text: str, project: str = "") -> links.Extractio
     from oracle.domain.links import references  # only a few commands read a text
 
     return references.extract(markdown.parse(text.encode("utf-8", "replace")).body, patterns)
+
+
+def follow_repository(context: Context, project: str, before: str) -> None:
+    """Rebuild the index if a project with records has another repository than `before`: paths are resolved against it."""
+    is_another = projects.repository(context.root, project, os.environ) != before
+    if is_another and os.path.isdir(context.root.join(context.root.project(project))):
+        context.index.reconcile(patience=None, rebuild=True)
 
 
 def require_record(path: str) -> None:

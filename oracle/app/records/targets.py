@@ -16,6 +16,10 @@ def resolve(context: Context, text: str) -> str:
     else:
         name = parse_target(text)
     stated = text.strip().rstrip("/")
+    if name.startswith("entity:file:") and ("./" in name or "//" in name):
+        from oracle.domain.links.links import settle_target
+
+        return settle_target(name)
     if is_entity(name) or (name.isascii() and not stated.endswith(RECORD_SUFFIXES)):
         return name
     from oracle.index.read import names

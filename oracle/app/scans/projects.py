@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from oracle.app import guard
 from oracle.app.context import Context
+from oracle.app.records.edges import follow_repository
 from oracle.domain.names import MEMORY, check_name
 from oracle.domain.values import value
 from oracle.errors import InvalidProfile, NoProfile, NotFound, OracleError, UsageError
@@ -83,12 +84,15 @@ def add(context: Context, name: str, stated: Mapping[str, str]) -> Registered:
                 hint=say("Name the folder of the repository."),
             )
     moment = context.stamp()
+    repository = projects.repository(context.root, project, os.environ)
 
     def make(before: dict[str, object]) -> dict[str, object]:
         entry = {**(before or _new(project, given.get("primary_seat", MEMORY), moment)), **given, "status": ACTIVE}
         return entry if entry == before else {**entry, "last_access": moment}
 
-    return _change(context, project, make)
+    found = _change(context, project, make)
+    follow_repository(context, project, repository)
+    return found
 
 
 def archive(context: Context, name: str) -> Registered:

@@ -89,9 +89,9 @@ def entities_of(context: Context, text: str, project: str = "") -> list[EntityQu
     """Return the entities that a text names, by the link patterns of the project."""
     if not entities_in(text):
         return []
-    from oracle.store.root.configuration import load_patterns
+    from oracle.store.root.configuration import patterns_of
 
-    return entities_in(text, load_patterns(context.root, project, report=lambda path, reason: None))
+    return entities_in(text, patterns_of(context.root, project, report=lambda path, reason: None))
 
 
 def require_words(text: str) -> None:

@@ -289,7 +289,7 @@ def _file_path(token: str, page: Page) -> str | None:
         token = token.lstrip("~")
     if "..." in token or "~" in token[1:] or token.startswith("//") or _is_address(token):
         return None
-    token = settle_path(token, keeps_parents=page.keeps_parents)
+    token = settle_path(token, page.patterns)
     folder, slash, base = token.rpartition("/")
     stem, _, extension = base.rpartition(".")
     if base in BARE_FILES:

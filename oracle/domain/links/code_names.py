@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from enum import StrEnum
 
-from oracle.domain.links.links import COMMIT, COMPONENT, FILE, Patterns
+from oracle.domain.links.links import COMMIT, COMPONENT, FILE, Patterns, settle_path
 from oracle.domain.links.references import extract
 from oracle.domain.links.vocabulary import is_product
 from oracle.domain.markdown.documents import Document, Value, as_list, as_text
@@ -99,7 +99,7 @@ def _fields(document: Document, patterns: Patterns) -> Iterator[_Found]:
             for text in as_list(document.fields.get(key, "")):
                 name = text.strip().strip("`")
                 if _may_be(sort, name):
-                    yield sort, name.removeprefix("./"), line
+                    yield sort, settle_path(name, patterns) if sort is NameKind.PATH else name, line
     evidence = document.fields.get("evidence")
     line = document.key_lines.get("evidence", 1)
     for text in _evidence_texts(evidence) if evidence else ():
@@ -187,7 +187,7 @@ def _code(word: str, patterns: Patterns) -> Iterator[tuple[NameKind, str]]:
     files = [item for item in extract(word, patterns).mentions if item.type == FILE]
     yield from ((NameKind.PATH, split_entity(item.target)[1]) for item in files)
     if not files and _FOLDER.fullmatch(word):
-        yield NameKind.PATH, word.removeprefix("./")
+        yield NameKind.PATH, settle_path(word.rstrip("/"), patterns) + "/"
     elif not files:
         yield from ((NameKind.SYMBOL, name) for name in _symbols(word, is_code=True))
 

@@ -83,6 +83,8 @@ def entities_in(text: str, patterns: Patterns = DEFAULT_PATTERNS) -> list[Entity
     found: dict[tuple[str, str], tuple[int, EntityQuery]] = {}
     for asked in _read(plain, patterns):
         at = plain.find(asked.text)
+        if at < 0 and asked.space == FILE:  # `src/./c.ts` is kept as `src/c.ts`
+            at = plain.find(asked.text.rpartition("/")[2])
         if at >= 0:
             found.setdefault((asked.space, asked.text.lower()), (at, asked))
     return [asked for _, asked in sorted(found.values(), key=lambda item: (item[0], -len(item[1].text)))]

@@ -49,9 +49,11 @@ _WIDE = (
 )
 _ESCAPE = r"\\([!-/:-@\[-`{-~])"
 _ENCODED = r"(?:%[0-9A-Fa-f]{2})+"
+_ROOTED = frozenset("/~$")
 _UNCLEAN = r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]"
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import NamedTuple
 
     class Mention(NamedTuple):
@@ -85,12 +87,14 @@ else:
 class Patterns:
     """What a Root or project configures: task prefixes (None: any but well-known standards) and component suffixes.
 
-    With `keeps_parents` a path keeps the `../` at its head.
+    `repository` returns how texts spell the folder of the project's repository, its absolute path first. It is called
+    when a path needs it. With `keeps_parents` a path that leads out of the repository keeps the `../` at its head.
     """
 
     task_prefixes: frozenset[str] | None = None
     component_suffixes: tuple[str, ...] = ("Phasic", "Physics", "View", "Engine", "Layer", "Component")
     keeps_parents: bool = False
+    repository: Callable[[], tuple[str, ...]] = tuple
 
 
 DEFAULT_PATTERNS = Patterns()
@@ -99,11 +103,11 @@ DEFAULT_PATTERNS = Patterns()
 class Page:
     """Collects hits as (offset, end, value); lines and snippets are made once, for the hits that are kept."""
 
-    __slots__ = ("_hits", "_refs", "beside", "keeps_parents", "sites", "text")
+    __slots__ = ("_hits", "_refs", "beside", "patterns", "sites", "text")
 
-    def __init__(self, text: str, *, keeps_parents: bool = False) -> None:
+    def __init__(self, text: str, patterns: Patterns = DEFAULT_PATTERNS) -> None:
         self.text = text
-        self.keeps_parents = keeps_parents
+        self.patterns = patterns
         self.beside = text  # what neighbours are looked up in: the text, once it is read with its emphasis taken off
         self.sites: set[str] = set()  # hosts and repositories of its URLs, which may end as a file's name does
         self._hits: dict[str, list[tuple[int, int, str]]] = {}
@@ -221,23 +225,52 @@ def is_unclean(text: str) -> bool:
     return not text.isprintable() and compiled(_UNCLEAN).search(text) is not None
 
 
-def settle_path(path: str, *, keeps_parents: bool = False) -> str:
-    """Return a path as its file is named everywhere: `src/./c.ts`, `src//c.ts` and `../src/c.ts` are `src/c.ts`.
+def settle_path(path: str, patterns: Patterns = DEFAULT_PATTERNS) -> str:
+    """Return a path as its file is named everywhere: `src/./c.ts` and `src//c.ts` are `src/c.ts`.
 
-    With `keeps_parents` the `../` at its head stay: the file may be outside the folder.
+    With a repository at `/w/shop`, `../shop/src/c.ts` and `/w/shop/src/c.ts` are `src/c.ts` too, and `../x.py` is
+    `/w/x.py`. Without one a path loses its leading `../`. Returns "" for a path above `~` or above a variable.
     """
-    if "./" not in path and "//" not in path:
-        return path
+    if "./" in path or "//" in path:
+        path = _tidy(path)
+    climbs = 0
+    while path.startswith("../", 3 * climbs):
+        climbs += 1
+    if not climbs:
+        return _in_repository(path, patterns) if path[:1] in _ROOTED else path
+    bare = path[3 * climbs :]
+    folders = patterns.repository()
+    if not folders:
+        return path if patterns.keeps_parents else bare
+    above = folders[0].split("/")[:-climbs] or [""]
+    found = _in_repository("/".join([*above, bare]), patterns)
+    return path if patterns.keeps_parents and found[:1] == "/" else found
+
+
+def settle_target(target: str, patterns: Patterns = DEFAULT_PATTERNS) -> str:
+    """Return the target of an edge, with the path of a file as `settle_path` returns it."""
+    head = entity("file", "")
+    path = settle_path(target.removeprefix(head), patterns) if target.startswith(head) else ""
+    return head + path if path else target
+
+
+def _tidy(path: str) -> str:
     parts: list[str] = []
     for part in path.split("/"):
-        if part == "..":
-            if keeps_parents and set(parts) <= {".."}:
-                parts.append(part)
-            else:
-                del parts[-1:]
-        elif part not in {"", "."}:
+        if part == ".." and parts and parts[-1] != "..":
+            if parts[0][0] in "~$" and len(parts) == 1:
+                return ""
+            parts.pop()
+        elif part not in {"", "."} and (part != ".." or path[0] != "/"):
             parts.append(part)
     return ("/" if path[0] == "/" else "") + "/".join(parts)
+
+
+def _in_repository(path: str, patterns: Patterns) -> str:
+    for folder in patterns.repository():
+        if path.startswith(f"{folder}/"):
+            return path[len(folder) + 1 :]
+    return path
 
 
 def compose(text: str) -> str:

@@ -37,7 +37,7 @@ def extract(text: str, patterns: Patterns = DEFAULT_PATTERNS) -> Extraction:
     What one reader has taken is hidden from the next. A reader is called only when the text holds a mark that all of its finds
     share.
     """
-    page = Page(text, keeps_parents=patterns.keeps_parents)
+    page = Page(text, patterns)
     prose = keys = hide_comments(mask_code(text))
     if joints := entities.find_joints(text):
         page.beside = blank(text, joints, filler="_")
@@ -138,8 +138,8 @@ def _read_destination(page: Page, written: str, *, start: int, end: int) -> None
         return
     name = path.rpartition("/")[2]
     if name in BARE_FILES or ("." in name and name.rpartition(".")[2] in EXTENSIONS):
-        path = settle_path(path, keeps_parents=page.keeps_parents)
-        if not is_unclean(path):
+        path = settle_path(path, page.patterns)
+        if path and not is_unclean(path):
             page.mention(FILE, path, start=start, end=end)
 
 

@@ -15,6 +15,7 @@ import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 from queue import SimpleQueue
 from select import select
 from threading import Thread
@@ -32,6 +33,9 @@ Item = tuple[str, str, Stat]
 """(root-relative path, slug, stat) of a record file."""
 
 Batch = tuple[Patterns, list[Item]]
+
+_Request = tuple[list[str] | None, tuple[str, ...], tuple[str, ...], list[tuple[str, str, tuple[int, ...]]]]
+"""Task prefixes, component suffixes, the spellings of the repository's folder, and the items."""
 
 _IN_FLIGHT = 3
 _LENGTH = 8
@@ -101,7 +105,7 @@ class ReaderProcess:
         patterns, items = batch
         prefixes = None if patterns.task_prefixes is None else sorted(patterns.task_prefixes)
         wanted = [(path, slug, tuple(stat)) for path, slug, stat in items]
-        self._requests.put(marshal.dumps((prefixes, patterns.component_suffixes, wanted)))
+        self._requests.put(marshal.dumps((prefixes, patterns.component_suffixes, patterns.repository(), wanted)))
 
     def _has_answered(self) -> bool:
         if self._process is None or self._process.stdout is None:
@@ -196,17 +200,18 @@ def serve(path: str) -> None:
     """Answer batches from standard input until it ends; runs in the second process."""
     root = Root(path)
     while (request := _next(sys.stdin.buffer)) is not None:
-        prefixes, suffixes, items = request
-        patterns = Patterns(None if prefixes is None else frozenset(prefixes), suffixes)
+        prefixes, suffixes, folders, items = request
+        known = None if prefixes is None else frozenset(prefixes)
+        patterns = Patterns(known, suffixes, repository=partial(tuple, folders))
         batch = [(path, slug, Stat(*stat)) for path, slug, stat in items]
         answer = marshal.dumps([tuple(found) for found in read_batch(root, patterns, batch)])
         sys.stdout.buffer.write(len(answer).to_bytes(_LENGTH, "big") + answer)
         sys.stdout.buffer.flush()
 
 
-def _next(stream: IO[bytes]) -> tuple[list[str] | None, tuple[str, ...], list[tuple[str, str, tuple[int, ...]]]] | None:
+def _next(stream: IO[bytes]) -> _Request | None:
     try:
-        request: tuple[list[str] | None, tuple[str, ...], list[tuple[str, str, tuple[int, ...]]]] = marshal.load(stream)  # noqa: S302
+        request: _Request = marshal.load(stream)  # noqa: S302
     except (EOFError, ValueError, TypeError, KeyboardInterrupt):
         return None
     return request

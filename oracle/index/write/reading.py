@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections import namedtuple
 
-from oracle.domain.links.links import Patterns, reference_key
+from oracle.domain.links.links import Patterns, reference_key, settle_target
 from oracle.domain.markdown.documents import Document, Value, as_text
 from oracle.domain.names import is_entity, is_scanned
 from oracle.domain.records.records import Record, interpret, names_of, understand
@@ -123,7 +123,7 @@ def _links_of(
     for relation in record.relations:
         bucket = edges if is_entity(relation.target) else refs
         snippet = f"{relation.type}: {relation.target}"[:160]
-        bucket.setdefault((relation.type, relation.target), (snippet, relation.line))
+        bucket.setdefault((relation.type, settle_target(relation.target, patterns)), (snippet, relation.line))
     for text, first_line in _prose(understand(record.document)):
         found = extract(text, patterns)
         for mention in found.mentions:

@@ -20,7 +20,7 @@ from oracle.index.schema import INSERT_PROBLEM, problem_columns
 from oracle.index.write import reading
 from oracle.index.write.projections import BACKLINKS, LINKS, MOST_PRINTED
 from oracle.index.write.reading import RECORD_COLUMNS, Reading
-from oracle.store.root.configuration import load_patterns
+from oracle.store.root.configuration import patterns_of
 from oracle.store.root.layout import Root
 
 _REFERENCE_TYPES = {"references-record", *links.RELATIONS, *links.CLAIMS.values()} - {"related-task"}
@@ -194,7 +194,7 @@ class Writer:
         project = project_of(path)
         if project not in self._patterns:
             bad: dict[str, str] = {}
-            self._patterns[project] = load_patterns(self.root, project, report=bad.__setitem__)
+            self._patterns[project] = patterns_of(self.root, project, report=bad.__setitem__)
             for name, why in bad.items():
                 self._connection.execute("DELETE FROM problem WHERE path = ?", (name,))
                 self.report(name, [problem_columns(1, why)])

@@ -60,6 +60,21 @@ def load_patterns(root: Root, project: str, *, report: Report) -> Patterns:
     )
 
 
+def patterns_of(root: Root, project: str, *, report: Report) -> Patterns:
+    """Return the patterns of a project. They find the folder of its repository when a path needs it."""
+    from functools import cache
+
+    from oracle.domain.values import replace
+
+    @cache
+    def repository() -> tuple[str, ...]:
+        from oracle.store.root import projects  # few records need it
+
+        return projects.repository_spellings(root, project, os.environ)
+
+    return replace(load_patterns(root, project, report=report), repository=repository)
+
+
 def load_synthesizer(root: Root) -> tuple[str, ...]:
     """Return the command `synthesizer` of `config.toml`, () if there is none. Raises UsageError for an invalid one.
 

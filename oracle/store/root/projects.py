@@ -76,6 +76,16 @@ def repository(root: Root, project: str, environ: Mapping[str, str]) -> str:
     return path if os.path.isdir(path) else ""
 
 
+def repository_spellings(root: Root, project: str, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Return how texts spell the folder of a project's repository, its absolute path first, () without a repository."""
+    path = repository(root, project, environ) if project else ""
+    if not path:
+        return ()
+    home = choose_home(environ)
+    below = path.removeprefix(home) if path.startswith(f"{home}/") else ""
+    return tuple(dict.fromkeys([path, os.path.realpath(path), *(f"{head}{below}" for head in ("~", "$HOME") if below)]))
+
+
 def _expand(text: str, home: str) -> str:
     path = text.strip()
     if "\0" in path or not path:

@@ -19,11 +19,12 @@ from tests.test_docs import rows
 CHECKOUT = Path(__file__).resolve().parent.parent
 PAGE = (CHECKOUT / "references" / "specification.md").read_text(encoding="utf-8")
 SKILL = (CHECKOUT / "references" / "SKILL.md").read_text(encoding="utf-8")
-CLAUSES = [tuple(row) for row in rows(PAGE)]
+ITEM = re.compile(r"^(\d+)\. (.+)$", re.MULTILINE)
 SECTIONS = dict(re.findall(r"^#+ (.+)\n((?:(?!#+ ).*\n)*)", SKILL, re.MULTILINE))
 PROSE = {"legacy", "not_in_federated_kb", "not_in_memory_db"}
 NODE = re.compile(r"`(tests/[\w/]+\.py::test_\w+)`")
 SENTENCE = re.compile(r"“([^”]+)”")
+PARTS = PAGE.split("\n## ")[1:]
 NOT_RUN = {"skip", "skipif", "xfail", "claude_code"}
 """Marks with which a test may prove nothing."""
 
@@ -38,13 +39,25 @@ class Collector:
 sys.exit(pytest.main(["--collect-only", "-q", "--no-header", "-p", "no:cacheprovider", *sys.argv[1:]], [Collector()]))
 """
 
+
+def read_clauses() -> list[tuple[str, str, tuple[str, ...]]]:
+    """Return clause, place and proofs of every row; the numbers of a row are those of the list below its table."""
+    found = []
+    for part in PARTS:
+        items = dict(ITEM.findall(part))
+        for clause, place, *proof in rows(part):
+            found.append((clause, place, tuple(items[number] for number in re.findall(r"\d+", "".join(proof)))))
+    return found
+
+
+CLAUSES = read_clauses()
 by_clause = pytest.mark.parametrize(
-    ("clause", "place", "proof"), CLAUSES, ids=[clause[:50].replace("::", "") for clause, *_ in CLAUSES]
+    ("clause", "place", "proofs"), CLAUSES, ids=[clause[:50].replace("::", "") for clause, *_ in CLAUSES]
 )
 
 
 @by_clause
-def test_what_keeps_a_clause_is_there(clause: str, place: str, proof: str):
+def test_what_keeps_a_clause_is_there(clause: str, place: str, proofs: tuple[str, ...]):
     pages = re.findall(r"\]\(([\w.-]+)\)", place)
     code = [span.replace("\\|", "|") for span in re.findall(r"`([^`]+)`", place)]
     assert skills_of(place) <= set(SECTIONS)
@@ -65,10 +78,11 @@ def is_known(span: str) -> bool:
 
 
 @by_clause
-def test_a_clause_is_proved(clause: str, place: str, proof: str):
-    nodes, sentences = NODE.findall(proof), SENTENCE.findall(proof)
-    assert set(SENTENCE.sub("", NODE.sub("", proof))) <= set("; "), "a proof is a node in code or a quoted sentence"
-    assert nodes or sentences or place.startswith("*not built*: "), "nothing proves it"
+def test_a_clause_is_proved(clause: str, place: str, proofs: tuple[str, ...]):
+    nodes = [found[1] for proof in proofs if (found := NODE.fullmatch(proof))]
+    sentences = [found[1] for proof in proofs if (found := SENTENCE.fullmatch(proof))]
+    assert len(nodes) + len(sentences) == len(proofs), "a proof is a node in code or a quoted sentence"
+    assert proofs or place.startswith("*not built*: "), "nothing proves it"
     said = [" ".join(SECTIONS[name].split()) for name in skills_of(place)]
     assert [words for words in sentences if not any(words in text for text in said)] == []
     assert [node for node in nodes if not can_fail(node)] == []
@@ -124,7 +138,7 @@ def test_what_checks_nothing_is_known(body: str, expected: bool):
 
 @pytest.mark.slow
 def test_every_proof_is_collected_and_not_skipped():
-    nodes = sorted({node for _, _, proof in CLAUSES for node in NODE.findall(proof)})
+    nodes = sorted(set(NODE.findall(PAGE)))
     command = [sys.executable, "-c", COLLECT, *nodes]
     done = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)
     said = next((line for line in done.stdout.splitlines() if line.startswith("found: ")), "")
@@ -132,6 +146,13 @@ def test_every_proof_is_collected_and_not_skipped():
     found = json.loads(said.removeprefix("found: "))
     assert sorted(found) == nodes
     assert {node: marks for node, marks in found.items() if NOT_RUN & set(marks)} == {}
+
+
+@pytest.mark.parametrize("part", PARTS, ids=[part.partition("\n")[0] for part in PARTS])
+def test_each_proof_is_numbered_in_order_and_used(part: str):
+    numbers = [int(number) for number, _ in ITEM.findall(part)]
+    used = {int(number) for _, _, *proof in rows(part) for number in re.findall(r"\d+", "".join(proof))}
+    assert numbers == sorted(used) == list(range(1, len(numbers) + 1))
 
 
 def test_the_page_covers_the_whole_of_it():

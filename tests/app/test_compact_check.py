@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from oracle.app.teamwork.compaction import NOT_YET, RECOMMENDED, check
+from oracle.cli.main import run
 from oracle.domain.records.drafts import Draft, Evidence
 from oracle.errors import UsageError
 
@@ -65,3 +66,11 @@ def test_stated_facts_are_looked_for(squad: Squad, fact: str, is_known: bool):
 def test_time_that_is_none_is_refused(squad: Squad):
     with pytest.raises(UsageError, match="is not a time"):
         check(squad.oracle, "demo", since="soon")
+
+
+def test_the_recommendation_is_the_line_that_operators_know(squad: Squad, capfd: pytest.CaptureFixture[str]):
+    words = ["team", "compact", "--project", "demo", "--memory-dir", str(squad.path)]
+    assert run([*words, "--fact", "The customer asked for monthly billing"]) == 1
+    assert "/compact —" not in capfd.readouterr().out
+    assert run(words) == 0
+    assert capfd.readouterr().out == "建议 /compact — 重要记忆已索引,可安全压缩\n"

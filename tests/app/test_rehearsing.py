@@ -34,7 +34,10 @@ def test_rehearsal_has_a_step_a_seat(squad: Squad):
     assert begun.seats == ("builder", "reviewer")
     assert list_pending(squad.oracle, "demo", "builder") == [("R1", "self-report builder")]
     assert squad.text("R1/workflow.md").count("notify_on_done: [planner]") == 2
-    assert "its closeout" in squad.text("R1/brief.md")
+    brief = squad.text("R1/brief.md")
+    topics = [line.split(":")[0] for line in brief.splitlines() if line.startswith("- ")]
+    assert topics == ["- its role;", "- its boundary", "- its closeout", "- when it starts a fan-out;", "- its relay"]
+    assert "`[R1] all-seats-online` and the verdict PASS" in brief
     assert ("planner", "R1") in squad.recorder.woken()
     assert not any("no workflow.md" in line for line in squad.warnings)
     assert not rehearse(squad.oracle, "demo", task_id="R1").is_new

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from oracle.app.teamwork.workspaces import check
+from oracle.cli.main import run
 from tests.app.gitbox import GitBox
 
 if TYPE_CHECKING:
@@ -57,3 +58,19 @@ def test_every_seat_of_a_project_is_looked_at(squad: Squad, box: GitBox):
     found = check(squad.oracle, project="demo", repo=str(box.folder))
     assert [one.page.split("/")[-2] for one in found] == ["builder", "memory"]
     assert found[0].command == "agent_admin engineer regenerate-workspace --project demo --all-seats"
+
+
+def test_the_warning_is_the_line_that_teams_know(
+    squad: Squad, box: GitBox, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+):
+    page = tmp_path / "CLAUDE.md"
+    where = ["--memory-dir", str(squad.path), "--workspace", str(tmp_path), "--repo", str(box.folder)]
+    page.write_text(f"rendered_from_clawseat_sha: {box.git('rev-parse', 'HEAD')}\n", encoding="utf-8")
+    assert run(["team", "workspace", *where]) == 0
+    assert tuple(capfd.readouterr()) == ("", "")
+    box.commit("newer")
+    assert run(["team", "workspace", *where]) == 1
+    out, err = capfd.readouterr()
+    assert out == f"STALE WORKSPACE: ClawSeat has updated since last render. {page}\n"
+    assert "agent_admin engineer regenerate-workspace --project " in err
+    assert "--all-seats" in err

@@ -100,11 +100,12 @@ Each seat reports in the summary of its completion:
 
 - its role;
 - its boundary: what it may write and what not;
-- its closeout: `oracle compat complete_handoff`, then a word to the planner;
+- its closeout: `oracle compat complete_handoff`, then `oracle compat send_and_verify` to the planner;
 - when it starts a fan-out;
 - its relay: from whom work comes and to whom it goes.
 
-{planner} completes {task_id} for memory with the verdict PASS once every seat has reported.
+Once every seat has reported, {planner} completes {task_id} for memory with the summary
+`[{task_id}] all-seats-online` and the verdict PASS.
 """
 
 

@@ -218,6 +218,7 @@ def test_what_is_wrong_is_said_in_a_sentence(office: Office, day: dict[str, tupl
     code, done = office.call(line)
     assert (done.code, "Traceback" in done.err) == (code, False), (done.err, done.out)
     assert done.err.strip() or done.out.strip()
+    assert "\\n" not in done.err + done.out, "a line end is printed as one"
 
 
 def test_the_quick_reference_of_the_specification_works_as_it_is_typed(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The tables of words and patterns in `data/`, and the JSON Schemas of all files: `schemas/<name>.schema.json`.
+"""The tables of words and patterns in `data/`.
 
 The tables use the part of TOML that `load` reads. Importing tomllib takes 4 ms and reading the largest table with it 5 ms, which
 a search or a write can't afford; this takes 0.3 ms. A test compares both.
@@ -6,14 +6,10 @@ a search or a write can't afford; this takes 0.3 ms. A test compares both.
 
 from __future__ import annotations
 
-import json
-import os
 from functools import cache
 
 from oracle.domain.compiling import compiled
 from oracle.domain.values import NOTHING
-from oracle.errors import DiskFailure
-from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,15 +51,3 @@ def expand(pattern: str, parts: Mapping[str, str] = NOTHING) -> str:
     """Return a pattern of a table as one regular expression: a line break stands for `|`, (?&name) for a part."""
     joined = pattern.strip("\n").replace("\n", "|")
     return compiled(r"\(\?&(\w+)\)").sub(lambda found: f"(?:{expand(parts[found[1]], parts)})", joined)
-
-
-def load_schema(name: str) -> dict[str, Any]:
-    """Return the schema `schemas/<name>.schema.json`. Raises DiskFailure if the installation lacks it."""
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    for folder in (f"{os.path.dirname(package)}/schemas", f"{package}/_data/schemas"):
-        path = f"{folder}/{name}.schema.json"
-        if os.path.isfile(path):
-            with open(path, "rb") as stream:
-                content: dict[str, Any] = json.load(stream)
-            return content
-    raise DiskFailure(say("The schema {name} is not installed.", name=name), hint=say("Install the package again."))

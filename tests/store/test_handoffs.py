@@ -97,7 +97,7 @@ def test_the_same_again_changes_nothing_and_other_content_is_refused(folder: Pat
     with pytest.raises(TaskAlreadyQueued, match=r"TASK_ALREADY_QUEUED T1: .* @ 2026-05-01T10:00:00"):
         handoffs.publish(place, DISPATCH.with_fields({"title": "Other"}))
     handoffs.complete(place, ANSWER)
-    assert handoffs.complete(place, ANSWER.with_fields({"delivered_at": "later"})) is Outcome.ALREADY
+    assert handoffs.complete(place, ANSWER.with_fields({"delivered_at": "2026-05-02"})) is Outcome.ALREADY
     with pytest.raises(Conflict, match="another completion"):
         handoffs.complete(place, ANSWER.with_fields({"summary": "Option C."}))
     handoffs.consume(place, NAME)
@@ -223,7 +223,7 @@ def test_of_twenty_equal_deliveries_one_writes_and_nineteen_see_it(folder: Path)
     handoffs.publish(str(folder), DISPATCH)
 
     def act(number: int) -> int:
-        outcome = handoffs.complete(str(folder), ANSWER.with_fields({"delivered_at": f"{number}"}))
+        outcome = handoffs.complete(str(folder), ANSWER.with_fields({"delivered_at": f"2026-05-{number + 1:02}"}))
         handoffs.consume(str(folder), NAME)
         return int(outcome is Outcome.ALREADY)
 

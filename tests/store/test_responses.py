@@ -13,7 +13,7 @@ from oracle.store.delivery.handoffs import Outcome
 from oracle.store.root.layout import Root
 from tests.store.crash import each_crash, run_at_once
 
-FIRST = {"answer": "Option B.", "claims": [], "delivered_at": "1", "zzz": {"unknown": [1]}}
+FIRST = {"answer": "Option B.", "claims": [], "delivered_at": "2026-05-01", "zzz": {"unknown": [1]}}
 OTHER = {"answer": "Option C.", "claims": []}
 
 
@@ -30,7 +30,9 @@ def test_an_answer_is_stored_once_and_the_same_again_is_seen(place: Root) -> Non
     stored = responses.put(place, "T-1", FIRST)
     assert (stored.outcome, stored.path) == (Outcome.CREATED, f"{place.path}/responses/T-1.json")
     assert responses.read(place, "T-1") == {"schema_version": 1, "query_id": "T-1", **FIRST}
-    again = responses.put(place, "T-1", FIRST | {"delivered_at": "2", "all_verified": False, "claim_results": [1]})
+    again = responses.put(
+        place, "T-1", FIRST | {"delivered_at": "2026-05-02", "all_verified": False, "claim_results": [1]}
+    )
     assert (again.outcome, again.digest) == (Outcome.ALREADY, stored.digest)
     whole = responses.read(place, "T-1")
     assert whole is not None
@@ -107,7 +109,9 @@ def test_a_newer_response_is_never_replaced(place: Root, root: Path) -> None:
 
 def test_of_twenty_equal_answers_one_is_stored(place: Root) -> None:
     def act(number: int) -> int:
-        return int(responses.put(place, "T-1", FIRST | {"delivered_at": number}).outcome is Outcome.ALREADY)
+        return int(
+            responses.put(place, "T-1", FIRST | {"delivered_at": f"2026-05-{number + 1:02}"}).outcome is Outcome.ALREADY
+        )
 
     assert sorted(run_at_once(20, act)) == [0] + [1] * 19
     assert names(place) == ["T-1.json"]

@@ -186,11 +186,7 @@ def _tell(context: Context, team: Team, name: ReceiptName, *, chosen: str, recor
 
 
 def _find(team: Team, decision_id: str) -> Receipt:
-    found = [
-        receipt
-        for receipt, _ in handoffs.receipts_of(team.folder, decision_id)
-        if isinstance(receipt.fields.get(PAYLOAD), dict)
-    ]
+    found = [receipt for receipt, _ in handoffs.receipts_of(team.folder, decision_id) if receipt.asks_people]
     if not found:
         raise NotFound(
             say("No decision {decision_id} was asked for in {project}.", decision_id=decision_id, project=team.project),

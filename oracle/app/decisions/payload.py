@@ -44,11 +44,11 @@ def _schema_faults(content: object) -> list[Sentence]:
     """Return what a payload breaks of its schema, formats included, in the order of its fields."""
     from jsonschema import Draft202012Validator, FormatChecker
 
-    from oracle.domain import tables
+    from oracle.domain import schemas
 
     checker = FormatChecker(formats=("uuid",))
     checker.checks("date-time")(_is_moment)
-    checked = Draft202012Validator(tables.load_schema("decision-payload"), format_checker=checker)
+    checked = Draft202012Validator(schemas.load("decision-payload"), format_checker=checker)
     errors = sorted(checked.iter_errors(content), key=lambda error: list(map(str, error.absolute_path)))
     return [say("{place}: {fault}", place=error.json_path.removeprefix("$."), fault=_fault(error)) for error in errors]
 

@@ -56,6 +56,7 @@ def _require_completion(team: Team, name: ReceiptName) -> Receipt:
     found = handoffs.find(team.folder, name)
     if found is None or found.kind not in (ReceiptKind.COMPLETION, ReceiptKind.UNKNOWN):
         raise handoffs.no_completion(name)
+    handoffs.refuse_malformed(found)
     return found
 
 

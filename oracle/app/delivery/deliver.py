@@ -218,6 +218,8 @@ def finish(context: Context, fields: Mapping[str, object]) -> ReceiptName:
     if not isinstance(receipt, dict) or not (response is None or isinstance(response, dict)):
         raise UsageError(say("An intent in the inbox holds no delivery."), hint=say("It is dropped."))
     name = receipt_name(*(str(receipt.get(key, "")) for key in ("task_id", "source", "target")))
+    if fault := receipts.find_fault(name, receipt):
+        raise UsageError(fault, hint=say("It is dropped."))
     notifies = fields.get("notifies") is not False
     work = Work(Receipt(name, ReceiptKind.COMPLETION, receipt), response, str(fields.get("policy", REFUSE)), notifies)
     finish_work(context, open_team(context, "", path=str(fields.get("profile", ""))), work)
@@ -300,7 +302,7 @@ def _consume(team: Team, name: ReceiptName) -> None:
     """Consume the dispatches that this completion answers. A planner's closeout consumes all that was sent to it."""
     closes = team.profile.role(name.source) in PLANNER_ROLES
     for receipt, is_open in dispatches.dispatches_to(team.folder, name.task_id, name.source):
-        if is_open and (closes or dispatches.is_answer(name, receipt)):
+        if is_open and not receipt.is_malformed and (closes or dispatches.is_answer(name, receipt)):
             handoffs.consume(team.folder, receipt.name)
 
 

@@ -26,9 +26,11 @@ def dispatches_to(folder: str, task_id: str, seat: str) -> Iterator[tuple[Receip
 
 
 def dispatch_answered(folder: str, name: ReceiptName) -> Receipt | None:
-    """Return the dispatch that a completion of this name answers, the open one first, or None when none asked."""
+    """Return the dispatch that a completion of this name answers, the open one first. Raises HandoffFailed if it is malformed."""
     found = [pair for pair in dispatches_to(folder, name.task_id, name.source) if is_answer(name, pair[0])]
-    return min(found, key=lambda pair: not pair[1])[0] if found else None
+    first = min(found, key=lambda pair: not pair[1])[0] if found else None
+    handoffs.refuse_malformed(first)
+    return first
 
 
 def is_answer(name: ReceiptName, dispatch: Receipt) -> bool:

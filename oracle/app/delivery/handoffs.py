@@ -276,10 +276,15 @@ def _story(context: Context, team: Team, task_id: str) -> Story:
 
 
 def _response(context: Context, task_id: str) -> Mapping[str, object]:
+    """Return a response as it is, with a warning about its fault."""
     try:
-        return responses.read(context.root, task_id) or {}
-    except OracleError:  # half written; the listing says so
+        response = responses.read(context.root, task_id) or {}
+    except OracleError as error:
+        context.warn(error.sentence)
         return {}
+    if fault := responses.find_fault(responses.path_of(context.root, task_id), response) if response else "":
+        context.warn(fault)
+    return response
 
 
 def _names(folder: str) -> list[str]:

@@ -200,13 +200,14 @@ def mend(context: Context, project: str) -> list[str]:
     except OracleError as error:
         context.warn(say("{project}: {fault}", project=project, fault=error))
         return []
-    return [
-        said
-        for item in found.handoffs
-        if item.state.party is Party.ORACLE
-        for said in [_mend_one(context, team, item)]
-        if said
-    ]
+    done = []
+    for item in found.handoffs:
+        if item.state.party is Party.ORACLE:
+            try:
+                done.append(_mend_one(context, team, item))
+            except OracleError as error:
+                context.warn(say("{task} could not be completed: {fault}", task=item.task_id, fault=error))
+    return list(filter(None, done))
 
 
 def _mend_one(context: Context, team: Team, item: Handoff) -> str:
@@ -241,14 +242,10 @@ def _complete_from_response(context: Context, team: Team, item: Handoff) -> str:
     from oracle.app.delivery import deliver
     from oracle.store.delivery import responses
 
-    try:
-        response = responses.read(context.root, item.task_id)
-        if response is None:
-            return ""
-        made = deliver.Delivery(team.project, item.task_id, item.asker, response, source=item.answerer)
-        _, work, _ = deliver.prepare(context, made)
-        deliver.finish_work(context, team, work)
-    except OracleError as error:
-        context.warn(say("{task} could not be completed: {fault}", task=item.task_id, fault=error))
+    response = responses.read_valid(context.root, item.task_id)
+    if response is None:
         return ""
+    made = deliver.Delivery(team.project, item.task_id, item.asker, response, source=item.answerer)
+    _, work, _ = deliver.prepare(context, made)
+    deliver.finish_work(context, team, work)
     return say("completed {task} from its response", task=item.task_id)

@@ -18,7 +18,7 @@ from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import CONSUMED, Receipt, ReceiptName
 from oracle.domain.values import value
-from oracle.errors import OracleError
+from oracle.errors import InvalidName, OracleError
 from oracle.store.delivery import handoffs, inbox
 from oracle.store.delivery.entries import InboxEntry, InboxKind
 from oracle.wording import Sentence, say
@@ -194,6 +194,8 @@ def _send(context: Context, entry: InboxEntry, *, is_again: bool, patience: floa
         inbox.finish(context.root, entry)
         return WakeUp()
     try:
+        if entry.text("folder"):
+            handoffs.refuse_malformed(handoffs.read(entry.text("folder"), _name(entry)))
         guard.require_clean(context, {say("its text"): text}, what=say("The wake-up"))
         waker = _waker(context)
         wake = waker.wake_again if is_again else waker.wake
@@ -209,7 +211,10 @@ def is_pending(entry: InboxEntry) -> bool:
     folder = entry.text("folder")
     if not folder:
         return True
-    name = _name(entry)
+    try:
+        name = _name(entry)
+    except InvalidName:  # no receipt has such a name
+        return False
     found = handoffs.read(folder, name)
     owed_at = timestamps.parse(entry.text("owed_at"))
     if found is None or (found.text("notified_at") and owed_at is None):
@@ -244,9 +249,9 @@ def _postpone(context: Context, entry: InboxEntry, reason: str) -> WakeUp:
 
 def _give_up(context: Context, entry: InboxEntry, error: OracleError) -> WakeUp:
     """Drop a wake-up that can never be sent, such as one whose text must not be typed."""
-    from oracle.errors import DiskFailure, LockTimeout, RulesUnusable
+    from oracle.errors import DiskFailure, HandoffFailed, LockTimeout, RulesUnusable
 
-    if isinstance(error, DiskFailure | LockTimeout | RulesUnusable):
+    if isinstance(error, DiskFailure | HandoffFailed | LockTimeout | RulesUnusable):
         return _postpone(context, entry, error.sentence)
     inbox.finish(context.root, entry)
     context.note("skip", {**_details(entry), "what": "wake-up", "reason": error.sentence})

@@ -13,8 +13,9 @@ from collections.abc import Collection, Mapping
 from enum import StrEnum
 from functools import lru_cache
 
+from oracle.domain import schemas
 from oracle.domain.names import MEMORY, check_name, role_of
-from oracle.domain.values import NOTHING, value
+from oracle.domain.values import NOTHING, replace, value
 from oracle.errors import InvalidName
 from oracle.wording import say
 
@@ -165,10 +166,12 @@ class Receipt:
     kind: ReceiptKind
     fields: Mapping[str, object] = NOTHING
     problems: tuple[str, ...] = ()
+    is_malformed: bool = False
+    """Whether the schema of its kind refuses it. Then it is shown and never used."""
 
     def text(self, key: str) -> str:
-        """Return a field as text: "" when it is missing, null or no scalar."""
-        value = self.fields.get(key)
+        """Return a field as text: "" when it is missing, null or no scalar, and always of a malformed receipt."""
+        value = None if self.is_malformed else self.fields.get(key)
         return value if isinstance(value, str) else str(value) if isinstance(value, int | float) else ""
 
     @property
@@ -199,7 +202,7 @@ class Receipt:
 
     def with_fields(self, changes: Mapping[str, object]) -> Receipt:
         """Return the receipt with some fields changed."""
-        return Receipt(self.name, self.kind, {**self.fields, **changes}, self.problems)
+        return replace(self, fields={**self.fields, **changes})
 
 
 def new_receipt(kind: ReceiptKind, name: ReceiptName, fields: Mapping[str, object]) -> Receipt:
@@ -212,24 +215,17 @@ def new_receipt(kind: ReceiptKind, name: ReceiptName, fields: Mapping[str, objec
 
 
 _KINDS = {kind.value: kind for kind in ReceiptKind}
-_TEXTS = (
-    *("task_id", "source", "target", "status", "title", "reply_to", "assigned_at", "delivered_at", "notified_at"),
-    *("consumed_at", "summary", "verdict", "commit", "response_path", "response_digest", "todo_path", "delivery_path"),
-)
-"""Keys that receipts are used by. Each must hold a text, as the schemas say; the first four may not be null."""
-_NEEDED = frozenset(_TEXTS[:4])
 
 
-def faults(name: ReceiptName, content: Mapping[str, object]) -> list[str]:
-    """Return a sentence for each key that holds something other than a text. Then the receipt is shown, not used."""
-    wrong = (
-        key
-        for key in _TEXTS
-        if key in content and not isinstance(content[key], str) and (content[key] is not None or key in _NEEDED)
-    )
-    return [
-        say("{name}: {key} must be a text; the receipt is not used.", name=name.file_name, key=key) for key in wrong
-    ]
+def find_fault(name: ReceiptName, content: Mapping[str, object]) -> str:
+    """Return a sentence on the first fault by the schema of its kind, "" for none. Other kinds are checked as dispatches."""
+    kind = content.get("kind")
+    if kind not in (ReceiptKind.DISPATCH, ReceiptKind.COMPLETION):
+        kind, content = ReceiptKind.DISPATCH, {**content, "kind": ReceiptKind.DISPATCH.value}
+    fault = schemas.find_fault(f"receipt-{kind}", content)
+    if fault is None:
+        return ""
+    return say("{name}: {place} {what}; the receipt is not used.", name=name.file_name, place=fault[0], what=fault[1])
 
 
 def read_receipt(name: ReceiptName, raw: bytes) -> Receipt:
@@ -250,9 +246,9 @@ def read_receipt(name: ReceiptName, raw: bytes) -> Receipt:
         and "message" in content
     ):
         kind = ReceiptKind.DISPATCH  # older tools ask memory with a notice of any kind, under the name of a dispatch
-    problems = faults(name, content)
-    kind = ReceiptKind.UNKNOWN if problems else kind
-    if not kind and not problems:
+    fault = find_fault(name, content)
+    problems = [fault] if fault else []
+    if not kind and not fault:
         problems.append(say("{name} has no kind that is known ({kind!r}).", name=name.file_name, kind=str(said)[:40]))
     for key, expected in (("task_id", name.task_id), ("source", name.source), ("target", name.target)):
         if isinstance(content.get(key), str) and content[key] != expected:
@@ -265,7 +261,7 @@ def read_receipt(name: ReceiptName, raw: bytes) -> Receipt:
         problems.append(
             say("{name} was written by a newer program (version {version}).", name=name.file_name, version=version)
         )
-    return Receipt(name, kind, content, tuple(problems))
+    return Receipt(name, ReceiptKind.UNKNOWN if fault else kind, content, tuple(problems), is_malformed=bool(fault))
 
 
 def render_receipt(receipt: Receipt) -> bytes:

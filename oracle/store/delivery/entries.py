@@ -12,6 +12,7 @@ from _thread import get_native_id
 from collections.abc import Mapping
 from enum import StrEnum
 
+from oracle.domain import schemas
 from oracle.domain.values import value
 from oracle.errors import DiskFailure
 from oracle.store.disk import files, folders, steps
@@ -75,16 +76,18 @@ def parse(raw: bytes) -> InboxEntry | None:
     """Return the entry that the bytes of a file hold, None for anything else."""
     try:
         content = json.loads(raw)
-        return InboxEntry(
-            InboxKind(content["kind"]),
-            tuple(map(str, content["subject"])),
-            dict(content["fields"]),
-            float(content["due_at"]),
-            int(content["tries"]),
-            from_json(content.get("last_error", "")),
-        )
-    except (ValueError, TypeError, KeyError, RecursionError):
+    except (ValueError, RecursionError):
         return None
+    if schemas.find_fault("inbox-entry", content) is not None:
+        return None
+    return InboxEntry(
+        InboxKind(content["kind"]),
+        tuple(content["subject"]),
+        content["fields"],
+        float(content["due_at"]),
+        int(content["tries"]),
+        from_json(content.get("last_error", "")),
+    )
 
 
 # Who works on an entry ------------------------------------------------------------------------------------------------

@@ -167,7 +167,7 @@ def _settle_kind(item: _Files, found: dict[ReceiptName, _Files]) -> None:
             if asked is not None and _kind(asked) is ReceiptKind.DISPATCH
             else ReceiptKind.DISPATCH
         )
-        settled = Receipt(item.name, kind, receipt.fields, receipt.problems)
+        settled = replace(receipt, kind=kind)
         if item.receipt is not None:
             item.receipt = settled
         else:
@@ -245,7 +245,7 @@ _NOBODY = ReceiptName("", "", "")
 
 
 def _completion_pieces(completion: _Files) -> set[Piece]:
-    if completion.receipt is None or not completion.receipt.fields:
+    if completion.receipt is None or not completion.receipt.fields or completion.receipt.is_malformed:
         return set()
     return {Piece.COMPLETION, Piece.ACKED} if CONSUMED in completion.times else {Piece.COMPLETION}
 

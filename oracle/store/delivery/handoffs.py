@@ -116,6 +116,7 @@ def publish(folder: str, receipt: Receipt) -> Outcome:
 def withdraw(folder: str, name: ReceiptName) -> None:
     """Remove a dispatch that this process published and could not complete. Raises HandoffFailed."""
     with _failing(say("Withdrawing {name}", name=name.file_name)), _folder_lock(folder):
+        refuse_malformed(read(folder, name))
         steps.remove(path_of(folder, name))
 
 
@@ -141,6 +142,7 @@ def complete(folder: str, receipt: Receipt) -> Outcome:
         if found is None and steps.create_once(path_of(folder, receipt.name), receipts.render_receipt(receipt)):
             return Outcome.CREATED
         found = found or read(folder, receipt.name)
+        refuse_malformed(found, Conflict)
         if found is None or (found.kind is ReceiptKind.UNKNOWN and not found.fields):
             supersede(folder, receipt)
             return Outcome.CREATED
@@ -157,12 +159,17 @@ def complete(folder: str, receipt: Receipt) -> Outcome:
 
 
 def supersede(folder: str, receipt: Receipt) -> Outcome:
-    """Replace a completion receipt. The old one is kept as `.superseded-<hash>` and its ACK ends."""
+    """Replace a completion receipt. The old one is kept as `.superseded-<hash>` and its ACK ends.
+
+    Raises Conflict for a malformed one, HandoffFailed.
+    """
     path = path_of(folder, receipt.name)
     with _failing(say("The completion of {task}", task=receipt.name.task_id)), _folder_lock(folder):
         found = read(folder, receipt.name)
         if found is not None and receipts.say_the_same(found, receipt):
             return Outcome.ALREADY
+        for suffix in ("", CONSUMED):
+            refuse_malformed(read(folder, receipt.name, suffix), Conflict)
         for suffix in ("", CONSUMED):
             _keep_aside(folder, receipt.name, suffix)
         steps.remove(path + CONSUMED)
@@ -187,7 +194,7 @@ def consume(folder: str, name: ReceiptName) -> bool:
     with _failing(say("Consuming {name}", name=name.file_name)), _folder_lock(folder):
         found = read(folder, name)
         if found is not None:
-            _refuse_malformed(found)
+            refuse_malformed(found)
             before = read(folder, name, CONSUMED)
             if before is not None and not receipts.say_the_same(found, before):
                 _keep_aside(folder, name, CONSUMED)  # an earlier round: some tools dispatch a task id again
@@ -234,13 +241,14 @@ def amend(folder: str, name: ReceiptName, changes: Mapping[str, object]) -> bool
     return True
 
 
-def _refuse_malformed(receipt: Receipt) -> None:
-    if faults := receipts.faults(receipt.name, receipt.fields):
-        raise HandoffFailed(faults[0], hint=say("Correct or remove the file; it was not changed."))
+def refuse_malformed(receipt: Receipt | None, error: type[HandoffFailed | Conflict] = HandoffFailed) -> None:
+    """Raise an error for a malformed receipt."""
+    if receipt is not None and receipt.is_malformed:
+        raise error(receipt.problems[0], hint=say("Correct or remove the file; it was not changed."))
 
 
 def _rewrite(folder: str, receipt: Receipt, suffix: str = "") -> None:
-    _refuse_malformed(receipt)
+    refuse_malformed(receipt)
     version = receipt.fields.get("schema_version", receipts.SCHEMA_VERSION)
     if isinstance(version, int) and version > receipts.SCHEMA_VERSION:
         raise NewerVersion(

@@ -11,6 +11,7 @@ import hashlib
 import os
 from collections.abc import Mapping
 
+from oracle.domain import schemas
 from oracle.domain.delivery.task_files import delivery_fields
 from oracle.domain.names import check_name
 from oracle.domain.values import NOTHING, value
@@ -116,5 +117,11 @@ def _json(folder: str, raw: bytes | None, problems: list[str]) -> Mapping[str, o
     content = steps.parse_object(raw)
     if content is None:
         problems.append(say("{path} is not a JSON object", path=f"{folder}/receipt.json"))
+        return {}
+    if found := schemas.find_fault("receipt-peer", content):
+        path = f"{folder}/receipt.json"
+        problems.append(
+            say("{path}: {place} {what}; the receipt is not used", path=path, place=found[0], what=found[1])
+        )
         return {}
     return content

@@ -11,8 +11,9 @@ import os
 import re
 from collections.abc import Mapping
 
+from oracle.domain import schemas
 from oracle.domain.delivery.receipts import fingerprint
-from oracle.domain.names import check_name
+from oracle.domain.names import check_name, is_name
 from oracle.domain.values import NOTHING, value
 from oracle.errors import Conflict, InvalidName, InvalidRecord, NewerVersion
 from oracle.store.delivery.handoffs import Outcome
@@ -26,6 +27,7 @@ LATER_KEYS = frozenset(("delivered_at", "all_verified", "claim_results", "schema
 
 _ASIDE = re.compile(r"(?P<task>.+)\.(?P<kind>conflict|superseded)-(?P<digest>[0-9a-f]{12})\.json")
 _HASH_DIGITS = 12
+_HINT = say("Deliver again with --supersede; the file is kept.")
 
 
 @value
@@ -74,6 +76,8 @@ def put(root: Root, task_id: str, response: Mapping[str, object]) -> Stored:
         return Stored(path, digest, Outcome.CREATED)
     found = steps.parse_object(steps.read(path))
     _refuse_other(task_id, found, response)
+    if found is not None and find_fault(path, found):
+        found = None
     if found is not None and (digest_of(found) == digest or _is_older_form(found, response)):
         return Stored(path, digest, Outcome.ALREADY)
     if found is not None and os.path.lexists(_aside(path, "superseded", digest)):
@@ -147,11 +151,24 @@ def read(root: Root, task_id: str) -> dict[str, object] | None:
         return None
     content = steps.parse_object(raw)
     if content is None:
-        raise InvalidRecord(
-            say("{path} is not a JSON object; it may be incomplete.", path=path),
-            hint=say("Deliver again with --supersede; the file is kept."),
-        )
+        raise InvalidRecord(say("{path} is not a JSON object; it may be incomplete.", path=path), hint=_HINT)
     return content
+
+
+def read_valid(root: Root, task_id: str) -> dict[str, object] | None:
+    """Return the response to a task, or None. Raises InvalidRecord for one that its schema refuses."""
+    content = read(root, task_id)
+    if content is not None and (fault := find_fault(path_of(root, task_id), content)):
+        raise InvalidRecord(fault, hint=_HINT)
+    return content
+
+
+def find_fault(path: str, content: Mapping[str, object]) -> str:
+    """Return a sentence on the first fault of a response by its schema, "" for none."""
+    found = schemas.find_fault("response", content)
+    if found is None:
+        return ""
+    return say("{path}: {place} {what}; the response is not used.", path=path, place=found[0], what=found[1])
 
 
 def project_of(root: Root, task_id: str) -> str | None:
@@ -179,7 +196,7 @@ def belongs_to(task_id: str, project: str) -> Conflict:
 
 def _project(response: Mapping[str, object] | None) -> str:
     said = (response or {}).get("project")
-    return said if isinstance(said, str) else ""
+    return said if isinstance(said, str) and is_name(said) else ""
 
 
 def _refuse_other(task_id: str, found: Mapping[str, object] | None, response: Mapping[str, object]) -> None:

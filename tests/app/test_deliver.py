@@ -24,7 +24,7 @@ from oracle.errors import (
 )
 from oracle.store.disk import steps
 from tests.app.squad import Squad
-from tests.store.crash import each_crash, run_at_once
+from tests.store.crash import left_by_crashes, run_at_once
 
 DONE = {"Q-1__memory__planner.json", "Q-1__planner__memory.json.consumed"}
 
@@ -232,21 +232,11 @@ def test_malformed_claims_are_refused_before_anything_is_written(squad: Squad, c
 @pytest.mark.parametrize("offset", [0, 2])
 def test_delivery_killed_at_any_step_is_finished_by_the_next_command(tmp_path: Path, offset: int):
     commands = ("resume", "handoffs", "deliver", "ask")
-    squads: list[Squad] = []
-
-    def deliver(number: int) -> None:
-        squads[number].deliver()
-
-    def make(number: int) -> Squad:
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        made = Squad(folder)
-        made.ask(notifies=False)
-        return made
-
-    squads.append(make(0))
-    for number in each_crash(deliver):
-        squad, command = squads[number], commands[(number + offset) % 4]
+    squad = Squad(tmp_path / "team")
+    squad.ask(notifies=False)
+    squad.oracle.close()
+    for number in left_by_crashes(tmp_path / "team", tmp_path / "copies", squad.deliver):
+        command = commands[(number + offset) % 4]
         after = squad.oracle = squad.open()
         if command == "resume":
             after.resume()
@@ -271,8 +261,8 @@ def test_delivery_killed_at_any_step_is_finished_by_the_next_command(tmp_path: P
         assert squad.recorder.woken() == [("planner", "Q-1")], number
         assert squad.receipt("Q-1__memory__planner.json")["notified_at"]
         assert (squad.inbox().waiting, squad.inbox().taken) == ((), ()), number
-        squads.append(make(number + 1))
-    assert len(squads) > 30
+        squad.oracle.close()
+    assert number > 30
 
 
 def test_twenty_at_once_deliver_once(squad: Squad):

@@ -10,20 +10,20 @@ from __future__ import annotations
 
 import itertools
 import os
-import shutil
 import signal
 import sqlite3
 import traceback
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from oracle.index import db
 from oracle.store.disk import steps
 from tests.guard import WRITE_FLAGS
+from tests.store.crash import Camera, laid_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 CALLS = ("open", "write", "pwrite", "link", "rename", "replace", "unlink", "mkdir", "rmdir")
 
@@ -54,74 +54,14 @@ class _Fuse:
         return result
 
 
-class _Camera:
-    """Copies a folder before each change, unless it holds what the copy before holds."""
-
-    def __init__(self, folder: Path, copies: Path) -> None:
-        self.folder = folder
-        self.copies = copies
-        self.numbers = itertools.count()
-        self.last: dict[str, bytes | None] = {}
-        self.is_busy = False  # copying makes files too
-
-    def around(self, call: Callable[..., Any], *args: Any, **named: Any) -> Any:
-        if not self.is_busy:
-            self.is_busy = True
-            self.copy()
-            self.is_busy = False
-        return call(*args, **named)
-
-    def copy(self) -> None:
-        now = _contents(self.folder)
-        if now != self.last:
-            self.last = now
-            shutil.copytree(self.folder, self.copies / f"{next(self.numbers):04}")
-
-
-def _contents(folder: Path) -> dict[str, bytes | None]:
-    """Return all that a later process reads: SQLite makes its file of shared memory anew."""
-    found: dict[str, bytes | None] = {}
-    for place, _, names in os.walk(folder):
-        found[place] = None
-        for name in names:
-            if not name.endswith("-shm"):
-                found[f"{place}/{name}"] = Path(place, name).read_bytes()
-    return found
-
-
 def left_by_deaths(folder: Path, copies: Path, work: Callable[[], object]) -> Iterator[int]:
-    """Lay `folder` out as a death before each change of `work` leaves it, and at last as its end does; yield a number each time.
+    """Lay `folder` out as a death before each change of `work` leaves it, and at last as its end does; yield their numbers."""
 
-    Changes before which the same files stand are one death: what comes after it can't differ.
-    """
-
-    def run() -> None:
-        camera = _Camera(folder, copies)
+    def run(camera: Camera) -> None:
         _arm(camera)
         work()
-        camera.is_busy = True
-        camera.copy()
 
-    copies.mkdir()
-    _in_fork(run)
-    for number, copy in enumerate(sorted(copies.iterdir())):
-        shutil.rmtree(folder)
-        copy.rename(folder)
-        yield number
-
-
-def _in_fork(work: Callable[[], None]) -> None:
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            work()
-            code = 0
-        except BaseException:  # noqa: BLE001 - the child must never return into the test runner
-            traceback.print_exc()
-        finally:
-            os._exit(code)
-    assert os.waitpid(child, 0)[1] == 0, "the child failed; its traceback is on stderr"
+    return laid_out(folder, copies, run)
 
 
 def run_until(number: int, work: Callable[[Callable[[str], None]], None], *, after: bool) -> Outcome:
@@ -151,7 +91,7 @@ def _be_child(number: int, work: Callable[[Callable[[str], None]], None], writer
     os._exit(0)
 
 
-def _arm(fuse: _Fuse) -> None:
+def _arm(fuse: _Fuse | Camera) -> None:
     for name in CALLS:
         setattr(os, name, _wrap(fuse, getattr(os, name), reads=name == "open"))
     steps.exchange = _wrap(fuse, steps.exchange, reads=False)
@@ -169,7 +109,7 @@ def _arm(fuse: _Fuse) -> None:
     db._connect = connect
 
 
-def _wrap(fuse: _Fuse, call: Callable[..., Any], *, reads: bool) -> Callable[..., Any]:
+def _wrap(fuse: _Fuse | Camera, call: Callable[..., Any], *, reads: bool) -> Callable[..., Any]:
     def wrapped(*args: Any, **named: Any) -> Any:
         if reads and not args[1] & WRITE_FLAGS:
             return call(*args, **named)

@@ -90,11 +90,13 @@ class Oracle(Context):
 
         return upkeep.init(self)
 
-    def write(self, draft: Draft, *, secrets: str = "refuse", dry_run: bool = False) -> Written:
+    def write(
+        self, draft: Draft, *, secrets: str = "refuse", dry_run: bool = False, new_project: bool = False
+    ) -> Written:
         """Write one record, index it and print its links. Raises what `records.write.write` raises."""
         from oracle.app.records import write
 
-        return write.write(self, draft, secrets=secrets, dry_run=dry_run)
+        return write.write(self, draft, secrets=secrets, dry_run=dry_run, new_project=new_project)
 
     def retire(
         self, slug: str, reason: str, *, seat: str = "", secrets: str = "refuse", dry_run: bool = False

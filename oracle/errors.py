@@ -69,6 +69,12 @@ class NoProfile(UsageError):
     code = "no_profile"
 
 
+class MistypedProject(NoProfile):
+    """The project does not exist, and its name is a letter off that of one that does."""
+
+    code = "mistyped_project"
+
+
 class InvalidProfile(UsageError):
     """The project's profile cannot be read, or lacks a required key."""
 

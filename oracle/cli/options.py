@@ -64,6 +64,7 @@ WriterSeat = Annotated[str, option("--seat SEAT", "The seat that writes.", compl
 Secrets = Annotated[str, option("--secrets refuse|redact|allow", "What to do with secrets.")]
 NoNotify = Annotated[bool, option("--no-notify", "Wake nobody.")]
 DryRun = Annotated[bool, option("--dry-run", "Write nothing; print what would be written.")]
+NewProject = Annotated[bool, option("--new-project", "The project is new, though a similar one exists.")]
 
 
 class Filters(dict[str, str]):

@@ -1,4 +1,7 @@
-"""`agent_admin task`: create a task's workflow, list pending steps, change a step, supersede old tasks. Exits 0 or 1."""
+"""`agent_admin task`: create a task's workflow, list pending steps, change a step, supersede old tasks.
+
+Exits 0, 1, or 2 for a wrong call and a project that seems mistyped.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Sequence
 
 from oracle.app.context import Context
 from oracle.compat.door import emit, make_parser, open_context, report
-from oracle.errors import OracleError
+from oracle.errors import MistypedProject, OracleError
 
 STATUSES = ("pending", "in_progress", "done", "blocked")
 
@@ -20,14 +23,16 @@ def main(argv: Sequence[str]) -> int:
             _COMMANDS[args.command](context, args)
     except OracleError as error:
         report(error)
-        return 1
+        return error.exit_code if isinstance(error, MistypedProject) else 1
     return 0
 
 
 def _create(context: Context, args: argparse.Namespace) -> None:
     from oracle.app.teamwork.workflow import create_task
 
-    folder, _ = create_task(context, args.project, args.task_id, template=args.workflow_template)
+    folder, _ = create_task(
+        context, args.project, args.task_id, template=args.workflow_template, new_project=args.new_project
+    )
     emit(folder)
 
 
@@ -65,6 +70,9 @@ def _parser() -> argparse.ArgumentParser:
     create = commands.add_parser("create", help="create workflow.md and STATUS.md if they do not exist")
     create.add_argument("task_id")
     create.add_argument("--workflow-template", default="brief-driven", metavar="NAME")
+    create.add_argument(
+        "--new-project", action="store_true", help="the project is new, though one of a similar name exists"
+    )
     listing = commands.add_parser("list-pending", help="print the steps that a role may start")
     listing.add_argument("--owner-role", required=True, metavar="ROLE")
     update = commands.add_parser("update-status", help="change the status of a step")

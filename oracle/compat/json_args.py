@@ -57,6 +57,13 @@ class Fields:
             raise _wrong(name, "is not a whole number", found)
         return None if found is None else int(found)
 
+    def flag(self, name: str) -> bool:
+        """Return a boolean, False if it is not set. Raises UsageError."""
+        found = self._take((name,))
+        if found is not None and not isinstance(found, bool):
+            raise _wrong(name, "is not true or false", found)
+        return bool(found)
+
     def mapping(self, name: str) -> dict[str, Value]:
         """Return an object with its scalars as text; empty if it is not set. Raises UsageError."""
         found = self._take((name,))

@@ -86,6 +86,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--input-json", dest="input_flag", metavar="JSON", help="an object, the path of a file with one, or -")
     add("--memory-id", metavar="ID", help="the memory to inspect")
     add("--project", metavar="P", help="the project of the memories (default: memories without a project)")
+    add("--new-project", action="store_true", help="the project is new, though one of a similar name exists")
     add("--limit", type=int, metavar="N", help=f"how many to list (default {_DEFAULT_LIMIT})")
     add("--memory-dir", metavar="DIR", help=f"the Root (default: {ROOT_VARIABLE}, else as everywhere)")
     return parser
@@ -127,7 +128,7 @@ def _add(context: Context, fields: Fields, args: argparse.Namespace) -> Answer:
         replaces=fields.text("replaces_memory_id"),
         reason=fields.text("retired_reason"),
     )
-    kept = remember(context, memory)
+    kept = remember(context, memory, new_project=_is_new_project(fields, args))
     return {
         "memory_id": kept.memories[0],
         "replaces_memory_id": kept.retired[0] if kept.retired else None,
@@ -166,7 +167,7 @@ def _reflect(context: Context, fields: Fields, args: argparse.Namespace) -> Answ
         session_id=fields.text("session_id"),
         task_id=fields.text("task_id"),
     )
-    kept = reflect(context, lesson)
+    kept = reflect(context, lesson, new_project=_is_new_project(fields, args))
     reflection, *procedures = kept.memories
     return {
         "reflection_memory_id": reflection,
@@ -221,6 +222,10 @@ def _outcome(context: Context, kept: Kept) -> Answer:
 
 def _project(fields: Fields, args: argparse.Namespace) -> str:
     return fields.text("project") or args.project or ""
+
+
+def _is_new_project(fields: Fields, args: argparse.Namespace) -> bool:
+    return fields.flag("new_project") or args.new_project
 
 
 def _limit(fields: Fields, args: argparse.Namespace) -> int:

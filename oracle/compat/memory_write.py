@@ -94,6 +94,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--seats", default="", metavar="A,B", help="another author than the known ones gets a warning")
     add("--secrets", choices=POLICIES, default="refuse", help="what happens to a text that looks like a credential")
     add("--memory-dir", metavar="DIR", help="the Root")
+    add("--new-project", action="store_true", help="the project is new, though one of a similar name exists")
     add("--dry-run", action="store_true", help="write nothing; print the path (with content) or the record")
     add("--quiet", action="store_true", help="print nothing on standard output")
     return careful(parser)
@@ -207,7 +208,14 @@ def _write(context: Context, draft: Draft, args: argparse.Namespace, *, is_drop:
         if is_drop:
             draft.require_body()
         make_root(context)
-    return write(context, draft, secrets=args.secrets, dry_run=args.dry_run, needs_body=is_drop)
+    return write(
+        context,
+        draft,
+        secrets=args.secrets,
+        dry_run=args.dry_run,
+        needs_body=is_drop,
+        new_project=args.new_project,
+    )
 
 
 def _look_at_author(args: argparse.Namespace, author: str, *, is_drop: bool) -> list[str]:

@@ -28,7 +28,13 @@ def main(argv: list[str]) -> int:
             make_root(context)
         try:
             found = scan_project(
-                context, args.project, args.repo, depth=args.depth, commit=args.commit, force=args.force_commit
+                context,
+                args.project,
+                args.repo,
+                depth=args.depth,
+                commit=args.commit,
+                force=args.force_commit,
+                new_project=args.new_project,
             )
         except NotFound as error:
             complain(f"error: {error.sentence}")
@@ -47,6 +53,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--commit", action="store_true", help="write new files (default: print what would be written)")
     parser.add_argument("--force-commit", action="store_true", help="write new and changed files")
     parser.add_argument("--memory-dir", metavar="DIR", help="the Root")
+    parser.add_argument(
+        "--new-project", action="store_true", help="the project is new, though one of a similar name exists"
+    )
     parser.add_argument("--quiet", action="store_true", help="do not list written files")
     return careful(parser)
 

@@ -11,6 +11,8 @@ from oracle.wording import say, say_each
 MAX_NAME_BYTES = 128
 _LONGEST_ECHO = 60
 """Characters of a bad value that a sentence repeats."""
+_SHORTEST_MISTYPED = 3
+"""Bytes of a name below which another letter makes another name."""
 SHARED = "_shared"
 """The project of records that belong to none: they lie under `shared/`."""
 ENTITY = "entity:"
@@ -50,6 +52,25 @@ def check_name(value: str, what: str) -> str:
             hint=say("Choose a shorter name."),
         )
     return name
+
+
+def is_one_letter_off(one: str, other: str) -> bool:
+    """Return whether two names differ by one letter that was added, left out, replaced or swapped with its neighbour.
+
+    Names that differ in a digit, and names of one or two letters, are no slips.
+    """
+    if min(len(one.encode()), len(other.encode())) < _SHORTEST_MISTYPED:
+        return False
+    if [*filter(str.isdigit, one)] != [*filter(str.isdigit, other)]:
+        return False
+    if len(one) != len(other):
+        short, long = sorted((one, other), key=len)
+        return any(long[:place] + long[place + 1 :] == short for place in range(len(long)))
+    differing = [place for place, pair in enumerate(zip(one, other, strict=True)) if pair[0] != pair[1]]
+    if len(differing) != 2:
+        return len(differing) == 1
+    left, right = differing
+    return right == left + 1 and one[left : right + 1] == other[right] + other[left]
 
 
 def is_name(value: str) -> bool:

@@ -223,6 +223,7 @@ TOOLS = (
             "author": words("The author; default: the seat.", "builder"),
             "secrets": choice("What to do with a credential; default: refuse.", "refuse", "redact"),
             "dry_run": flag("Write nothing and return what would be written.", default=False),
+            "new_project": flag("The project is new, though one of a similar name exists.", default=False),
         },
         write_tools.write_record,
         schemas.WRITTEN,

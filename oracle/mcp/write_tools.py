@@ -31,6 +31,7 @@ def write_record(
     evidence: Sequence[Mapping[str, object]] = (),
     secrets: str = "refuse",
     dry_run: bool = False,
+    new_project: bool = False,
     **fields: Any,  # noqa: ANN401 -- the tool's schema names them
 ) -> Answer:
     """Write one record. `fields` are further fields of a draft."""
@@ -46,7 +47,8 @@ def write_record(
         evidence=parse_evidence([json.dumps(dict(item), ensure_ascii=False) for item in evidence]),
         **without_lists(fields),
     )
-    return _written(write(context, draft, secrets=secrets, dry_run=dry_run, needs_body=True))
+    written = write(context, draft, secrets=secrets, dry_run=dry_run, needs_body=True, new_project=new_project)
+    return _written(written)
 
 
 def retire_record(context: Context, binding: Binding, *, record: str, reason: str, dry_run: bool = False) -> Answer:

@@ -173,7 +173,7 @@ def test_superseding_a_task_ends_its_handoff_and_its_wake_up(squad: Squad, *, is
 
 def test_task_of_a_project_that_is_not_there_is_made_with_a_warning(squad: Squad):
     squad.warnings.clear()
-    folder, is_new = create_task(squad.oracle, "dmeo", "T1")
+    folder, is_new = create_task(squad.oracle, "dmeo", "T1", new_project=True)
     assert (folder.endswith("/tasks/dmeo/T1"), is_new) == (True, True)
     assert squad.warnings == ["project dmeo is new; did you mean demo?"]
     create_task(squad.oracle, "dmeo", "T2")

@@ -425,7 +425,7 @@ def test_write_that_makes_a_project_says_so(home: Path, project: str, remark: st
     (home / ".clawseat").mkdir()
     (home / ".clawseat/projects.json").write_text('{"projects": [{"name": "quay"}]}')
     with Oracle.open(str(root)) as oracle:
-        written = oracle.write(Draft("decision", project, "Use one lock"), dry_run=dry_run)
+        written = oracle.write(Draft("decision", project, "Use one lock"), dry_run=dry_run, new_project=True)
         assert written.warnings == ((remark,) if remark else ())
         assert Path(written.path).exists() is not dry_run
         if not dry_run:
@@ -441,7 +441,8 @@ def test_first_project_of_a_root_is_no_surprise(root: Path) -> None:
 def test_first_of_several_records_of_a_new_project_alone_is_remarked_on(root: Path) -> None:
     (root / "projects/shop").mkdir(parents=True)
     with Oracle.open(str(root)) as oracle:
-        written = write_all(oracle, [Draft("decision", "shpo", f"Use lock {number}") for number in range(3)])
+        drafts = [Draft("decision", "shpo", f"Use lock {number}") for number in range(3)]
+        written = write_all(oracle, drafts, new_project=True)
     assert [len(one.warnings) for one in written] == [1, 0, 0]
 
 

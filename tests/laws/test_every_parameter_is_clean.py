@@ -124,8 +124,16 @@ class Parameter:
 class Program:
     """A command or a program: its words, its parameters, and what its example gives for some of them."""
 
-    def __init__(self, words: list[str], parameters: list[Parameter], example: dict[str, list[str]], run: Any) -> None:
+    def __init__(
+        self,
+        words: list[str],
+        parameters: list[Parameter],
+        example: dict[str, list[str]],
+        run: Any,
+        flags: Sequence[str] = (),
+    ) -> None:
         self.words = words
+        self.flags = flags
         self.parameters = [one for one in parameters if one.name not in ASIDE]
         self.policies = ("refuse", "redact") if any(one.name == "secrets" for one in parameters) else ("",)
         self.example = example
@@ -168,7 +176,8 @@ def commands() -> Iterator[Program]:
         given = shlex.split(str(one.epilog).removeprefix("Example: oracle "))
         given = given[len(words) :] if given[: len(words)] == words else given[len(words) - 1 :]
         context = one.make_context(words[-1], given, resilient_parsing=True)
-        yield Program(words, parameters, {name: listed(context.params[name]) for name in context.params}, None)
+        flags = [str(item.name) for item in one.params if getattr(item, "is_flag", False)]
+        yield Program(words, parameters, {name: listed(context.params[name]) for name in context.params}, None, flags)
 
     yield from below(command(), [])
 
@@ -213,7 +222,7 @@ def _below(parser: argparse.ArgumentParser, words: list[str], run: Any) -> Itera
                     required=action.required,
                 )
             )
-    yield Program(words, parameters, {}, run)
+    yield Program(words, parameters, {}, run, [action.dest for action in parser._actions if action.nargs == 0])
 
 
 def holding(place: Path, token: str) -> list[str]:

@@ -10,7 +10,7 @@ import os
 from oracle.domain.delivery.receipts import ReceiptName, receipt_name
 from oracle.domain.names import MEMORY, check_name
 from oracle.domain.values import value
-from oracle.errors import OracleError, OwnershipError, UsageError
+from oracle.errors import NoProfile, OracleError, OwnershipError, UsageError
 from oracle.store.root import profile
 from oracle.store.root.profile import Profile
 from oracle.wording import say
@@ -99,10 +99,20 @@ def open_team(context: Context, project: str, *, path: str = "") -> Team:
                 hint=say("Name one of the two."),
             )
     else:
-        found = profile.load(context.root, project, os.environ)
+        found = _load(context, project)
     for note in found.notes:
         context.warn(note)
     return Team(found)
+
+
+def _load(context: Context, project: str) -> Profile:
+    try:
+        return profile.load(context.root, project, os.environ)
+    except NoProfile as error:
+        from oracle.app.records.new_project import refuse_mistyped
+
+        refuse_mistyped(context, project, hint=say("Correct the name. {hint}", hint=error.hint))
+        raise
 
 
 def init_profile(context: Context, project: str, seats: Sequence[str], *, repo_root: str = "") -> str:

@@ -103,8 +103,11 @@ class Seen:
 # -- writing -----------------------------------------------------------------------------------------------------------
 
 
-def remember(context: Context, given: Given) -> Kept:
-    """Write a memory; one that it replaces is retired. Raises UsageError, NotInMemory, SecretFound, InvalidRecord, InvalidName."""
+def remember(context: Context, given: Given, *, new_project: bool = False) -> Kept:
+    """Write a memory; one that it replaces is retired.
+
+    Raises UsageError, MistypedProject, NotInMemory, SecretFound, InvalidRecord, InvalidName.
+    """
     rules.check(given)
     _require_root(context)
     if given.replaces:
@@ -112,7 +115,7 @@ def remember(context: Context, given: Given) -> Kept:
         given = replace(given, replaces=old, reason=given.reason.strip() or f"Replaced by {given.title.strip()}.")
     given = replace(given, edges=tuple((kind, _resolve(context, target)) for kind, target in given.edges))
     similar = tuple(target for kind, target in given.edges if kind == rules.SIMILAR)
-    written = write(context, rules.draft(given, similar))
+    written = write(context, rules.draft(given, similar), new_project=new_project)
     edges = [(kind, target) for kind, target in given.edges]
     if given.replaces:
         edges.append(("supersedes", given.replaces))
@@ -125,7 +128,7 @@ def remember(context: Context, given: Given) -> Kept:
     )
 
 
-def reflect(context: Context, lesson: Lesson) -> Kept:
+def reflect(context: Context, lesson: Lesson, *, new_project: bool = False) -> Kept:
     """Write a reflection, and the procedure that it yields when steps worked. Raises UsageError, SecretFound, InvalidName."""
     if not lesson.goal.strip():
         raise UsageError(say("The goal is missing."), hint=say("Say what the work was to reach."))
@@ -137,7 +140,7 @@ def reflect(context: Context, lesson: Lesson) -> Kept:
         )
     _require_root(context)
     reflection = _given(lesson, REFLECTION, f"Reflection: {lesson.goal}", " ".join(said), _details(lesson))
-    first = write(context, rules.draft(reflection))
+    first = write(context, rules.draft(reflection), new_project=new_project)
     if not lesson.worked:
         return Kept((first.slug,), warnings=_warnings(first))
     steps: dict[str, Value] = {"steps": list(lesson.worked)}

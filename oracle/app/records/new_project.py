@@ -1,13 +1,14 @@
-"""Look at the name of a project that does not exist yet: it may be mistyped."""
+"""Look at names that may be mistyped: of a project that does not exist yet, and of an author."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 
 from oracle.app.context import Context
-from oracle.domain.names import check_name
-from oracle.errors import UsageError
+from oracle.domain.names import ORPHAN_KINDS, SHARED, check_name, is_one_letter_off, role_of
+from oracle.errors import MistypedProject, OracleError
 from oracle.store.root import profile, projects
 from oracle.store.root.layout import Root
 from oracle.wording import LIST, Sentence, joined, say
@@ -34,39 +35,47 @@ def remark(root: Root, project: str) -> tuple[Sentence, ...]:
 _MOST_NAMED = 5
 
 
-def refuse_mistyped(context: Context, project: str) -> None:
-    """Raise UsageError for a new project whose name is one letter off a known one. Names that differ in a digit may be meant."""
+def refuse_mistyped(context: Context, project: str, *, hint: str = "") -> None:
+    """Raise MistypedProject for a new project whose name is one letter off a known one.
+
+    Names that differ in a digit may be meant, and so may names of one or two letters.
+    """
     name = check_name(project, "project")
     known = set(_known(context.root))
-    if name in known:
-        return
-    for near in sorted(known):
-        if is_one_letter_off(name, near):
-            raise UsageError(
-                say("The project {project} does not exist; did you mean {near}?", project=name, near=near),
-                hint=say("Correct --project, or add --new-project if {project} is a new project.", project=name),
-            )
+    near = "" if name in known else next((one for one in sorted(known) if is_one_letter_off(name, one)), "")
+    if near:
+        raise MistypedProject(
+            say("The project {project} does not exist; did you mean {near}?", project=name, near=near),
+            hint=hint
+            or say(
+                "Correct the name. If {project} is a new project, confirm it with --new-project (MCP, JSON: new_project).",
+                project=name,
+            ),
+        )
 
 
-def is_one_letter_off(one: str, other: str) -> bool:
-    """Return whether two names differ by one letter that was added, left out, replaced or swapped with its neighbour."""
-    if [*filter(str.isdigit, one)] != [*filter(str.isdigit, other)]:
-        return False
-    if len(one) != len(other):
-        short, long = sorted((one, other), key=len)
-        return any(long[:place] + long[place + 1 :] == short for place in range(len(long)))
-    differing = [place for place, pair in enumerate(zip(one, other, strict=True)) if pair[0] != pair[1]]
-    if len(differing) != 2:
-        return len(differing) == 1
-    left, right = differing
-    return right == left + 1 and one[left : right + 1] == other[right] + other[left]
+def remark_on_author(context: Context, project: str, author: str) -> tuple[Sentence, ...]:
+    """Return one remark on an author who is one letter off a seat of the project."""
+    if not author or role_of(author) or project == SHARED:
+        return ()
+    seats = {*_folders(context.root.join(context.root.project(project)))} - {*ORPHAN_KINDS}
+    with suppress(OracleError):  # it has no profile, or one that can't be read
+        seats.update(profile.load(context.root, project, os.environ).seats)
+    near = "" if author in seats else next((seat for seat in sorted(seats) if is_one_letter_off(author, seat)), "")
+    if not near:
+        return ()
+    return (say("{project} has no seat {author}; did you mean {near}?", project=project, author=author, near=near),)
 
 
 def _known(root: Root) -> Iterator[str]:
     yield from profile.projects(root)
     yield from projects.names(root, os.environ)
     for folder in (root.join("projects"), root.tasks):
-        try:
-            yield from (one.name for one in os.scandir(folder) if one.name[0] not in "._" and one.is_dir())
-        except OSError:  # none is there yet
-            continue
+        yield from _folders(folder)
+
+
+def _folders(path: str) -> list[str]:
+    try:
+        return [one.name for one in os.scandir(path) if one.name[0] not in "._" and one.is_dir()]
+    except OSError:  # it does not exist yet
+        return []

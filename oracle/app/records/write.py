@@ -16,7 +16,7 @@ from oracle.app.context import Context
 from oracle.app.records import naming
 from oracle.app.records.targets import resolve
 from oracle.app.records.views import Written
-from oracle.domain.names import MEMORY, SHARED, is_entity, project_of, slug_of
+from oracle.domain.names import MEMORY, SHARED, is_entity, project_of, role_of, slug_of
 from oracle.domain.records.drafts import Draft, retirement_of
 from oracle.domain.records.records import RELATIONS, RETIRING
 from oracle.domain.values import contents_of, replace, value
@@ -55,13 +55,23 @@ class _Ready:
 
 
 def write(
-    context: Context, draft: Draft, *, secrets: str = "refuse", dry_run: bool = False, needs_body: bool = False
+    context: Context,
+    draft: Draft,
+    *,
+    secrets: str = "refuse",
+    dry_run: bool = False,
+    needs_body: bool = False,
+    new_project: bool = False,
 ) -> Written:
     """Write one record: on return it is on disk, linked, indexed and published.
 
-    Raises InvalidRecord, SecretFound, OwnershipError, InvalidName, LockTimeout, DiskFailure.
+    `new_project` confirms a new project whose name is one letter off a known one.
+
+    Raises InvalidRecord, SecretFound, OwnershipError, InvalidName, MistypedProject, LockTimeout, DiskFailure.
     """
-    return write_all(context, [draft], secrets=secrets, dry_run=dry_run, needs_body=needs_body)[0]
+    return write_all(
+        context, [draft], secrets=secrets, dry_run=dry_run, needs_body=needs_body, new_project=new_project
+    )[0]
 
 
 def write_all(
@@ -71,11 +81,12 @@ def write_all(
     secrets: str = "refuse",
     dry_run: bool = False,
     needs_body: bool = False,
+    new_project: bool = False,
 ) -> list[Written]:
     """Write drafts under one lock and return their outcomes in order. All are checked before the first is written."""
     context.root.require()
     ready = [_make_ready(context, draft, secrets, needs_body=needs_body) for draft in drafts]
-    new = {one.project: _remark_on_project(context, one.project) for one in drafts}
+    new = {one.project: _look_at_names(context, one, is_confirmed=new_project) for one in reversed(drafts)}
     ready = [replace(one, warnings=(*new.pop(one.checked.draft.project, ()), *one.warnings)) for one in ready]
     if dry_run:
         rendered = [records.render(one.checked, context.now()) for one in ready]
@@ -150,12 +161,18 @@ def _make_ready(context: Context, draft: Draft, policy: str, *, needs_body: bool
     return _Ready(checked, redacted, (*warnings, *guard.warnings(texts)))
 
 
-def _remark_on_project(context: Context, project: str) -> tuple[str, ...]:
-    """Return a remark on a project that this write makes."""
-    if project == SHARED or os.path.isdir(context.root.join(context.root.project(project))):
+def _look_at_names(context: Context, draft: Draft, *, is_confirmed: bool) -> tuple[str, ...]:
+    """Return remarks on a project that this write makes, and on its author. Raises MistypedProject."""
+    project = draft.project
+    is_known = project == SHARED or os.path.isdir(context.root.join(context.root.project(project)))
+    if is_known and (not draft.author or role_of(draft.author)):
         return ()
     from oracle.app.records import new_project
 
+    if is_known:
+        return new_project.remark_on_author(context, project, draft.author)
+    if not is_confirmed:
+        new_project.refuse_mistyped(context, project)
     return new_project.remark(context.root, project)
 
 

@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping
 
 from oracle.app.context import Context
+from oracle.app.records.new_project import refuse_mistyped
 from oracle.domain import timestamps
 from oracle.domain.names import check_name
 from oracle.domain.values import value
@@ -46,11 +47,13 @@ def scan_project(
     depth: str = "shallow",
     commit: bool = False,
     force: bool = False,
+    new_project: bool = False,
 ) -> ProjectScan:
     """Scan a repository, by default the registered one of the project. Facts are written with `commit` or `force`.
 
-    Files that differ are replaced only with `force`. Raises InvalidName, UsageError for an unknown depth, NotFound for a
-    missing repository, LockTimeout, DiskFailure.
+    Files that differ are replaced only with `force`. `new_project` confirms a name one letter off a known one. Raises
+    InvalidName, MistypedProject, UsageError for an unknown depth, NotFound for a missing repository, LockTimeout,
+    DiskFailure.
     """
     name = check_name(project, "project")
     if depth not in DEPTHS:
@@ -64,6 +67,8 @@ def scan_project(
     if not (commit or force):
         return ProjectScan(name, folder, depth, records, paths, {})
     context.root.require()
+    if not new_project:
+        refuse_mistyped(context, name)
     with context.index.lock():
         outcomes = {kind: _commit(context, paths[kind], record, force=force) for kind, record in records.items()}
     written = [kind for kind, outcome in outcomes.items() if outcome == WRITTEN]

@@ -14,7 +14,7 @@ from oracle.app import guard
 from oracle.app.context import Context
 from oracle.app.delivery import wakeups
 from oracle.app.delivery.team import OPERATOR, Team, open_team
-from oracle.app.records import new_project
+from oracle.app.records.new_project import refuse_mistyped, remark
 from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery import workflows as rules
@@ -70,9 +70,20 @@ def _note(context: Context, event: str, details: Mapping[str, object]) -> None:
 
 
 def create_task(
-    context: Context, project: str, task_id: str, *, template: str = TEMPLATE, steps: Sequence[WorkflowStep] = ()
+    context: Context,
+    project: str,
+    task_id: str,
+    *,
+    template: str = TEMPLATE,
+    steps: Sequence[WorkflowStep] = (),
+    new_project: bool = False,
 ) -> tuple[str, bool]:
-    """Make workflow.md and STATUS.md; return (folder, whether it is new). Raises UsageError, InvalidName, SecretFound."""
+    """Make workflow.md and STATUS.md; return (folder, whether it is new).
+
+    `new_project` confirms a new project whose name is one letter off a known one.
+
+    Raises UsageError, MistypedProject, InvalidName, SecretFound.
+    """
     fields = {"project": project, "task_id": task_id, "template": template}
     guard.clean(context, fields, guard.REFUSE, what=say("The handoff"))
     faults = rules.find_faults(steps)
@@ -84,7 +95,9 @@ def create_task(
     tree, team = tree_of(context, project)
     folder = task_tree.folder_of(tree.tasks_root, task_id)
     if team is None:
-        for line in new_project.remark(context.root, project):
+        if not new_project:
+            refuse_mistyped(context, project)
+        for line in remark(context.root, project):
             context.warn(line)
     is_new = task_tree.create_workflow(tree.tasks_root, task_id, rules.render_workflow(task_id, template, steps))
     if is_new:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from oracle.cli import completion
-from oracle.cli.options import OfProject, argument, group, option
+from oracle.cli.options import NewProject, OfProject, argument, group, option
 from oracle.cli.output import Table
 from oracle.cli.session import Call
 from oracle.wording import joined, say, say_each
@@ -143,13 +143,14 @@ def project(
     depth: Annotated[str, option("--depth shallow|medium|deep", "How much to look at.")] = "shallow",
     commit: Annotated[bool, option("--commit", "Write what is new.")] = False,
     force: Annotated[bool, option("--force-commit", "Write what is new or has changed.")] = False,
+    new_project: NewProject = False,
 ) -> None:
     """Scan a project's repository."""
     from oracle.app.scans.project import scan_project
 
     path = str(Path(repo).expanduser().absolute()) if repo else ""
     with call.context() as context:
-        found = scan_project(context, project, path, depth=depth, commit=commit, force=force)
+        found = scan_project(context, project, path, depth=depth, commit=commit, force=force, new_project=new_project)
     kinds = {
         kind: {"path": found.paths[kind], "outcome": found.outcomes.get(kind, ""), "record": record}
         for kind, record in found.records.items()

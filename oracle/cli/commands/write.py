@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from oracle.cli import completion
 from oracle.cli.completion import slugs
-from oracle.cli.options import DryRun, Secrets, Slug, WriterSeat, argument, option, read_body, single
+from oracle.cli.options import DryRun, NewProject, Secrets, Slug, WriterSeat, argument, option, read_body, single
 from oracle.cli.output import print_line, visible_lines, write_out
 from oracle.cli.session import Call
 from oracle.errors import OwnershipError
@@ -50,13 +50,12 @@ def write(
     status: Annotated[str, option("--status STATUS", "Its status.", completion.statuses)] = "open",
     author: Annotated[str, option("--author AUTHOR", "The author (default: the seat).", completion.authors)] = "",
     seat: WriterSeat = "memory",
-    new_project: Annotated[bool, option("--new-project", "The project is new, though a similar one exists.")] = False,
+    new_project: NewProject = False,
     secrets: Secrets = "refuse",
     dry_run: DryRun = False,
 ) -> None:
     """Write a record and print its path."""
     from oracle.app.records import write
-    from oracle.app.records.new_project import refuse_mistyped
     from oracle.domain.records.drafts import Draft, parse_evidence
 
     _require_kind(kind)
@@ -80,9 +79,9 @@ def write(
         derived_from=tuple(derived_from or ()),
     )
     with call.context() as context:
-        if not new_project:
-            refuse_mistyped(context, project)
-        written = write.write(context, draft, secrets=secrets, dry_run=dry_run, needs_body=True)
+        written = write.write(
+            context, draft, secrets=secrets, dry_run=dry_run, needs_body=True, new_project=new_project
+        )
     print_written(call, written)
 
 

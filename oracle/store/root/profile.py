@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Mapping
 
-from oracle.domain.names import FRONT, check_name, role_of
+from oracle.domain.names import FRONT, check_name, is_one_letter_off, role_of
 from oracle.domain.values import NOTHING, value
 from oracle.errors import InvalidName, InvalidProfile, NoProfile, UsageError
 from oracle.store.disk import folders, steps
@@ -69,6 +69,7 @@ class Profile:
         """Return the seat's checked name. Raises UsageError for an unknown seat."""
         name = check_name(seat, "seat")
         if name not in self.seats:
+            near = next((seat for seat in self.seats if is_one_letter_off(name, seat)), "")
             raise UsageError(
                 say(
                     "The project {project} has no seat {name}; it has {seats}.",
@@ -76,7 +77,9 @@ class Profile:
                     name=name,
                     seats=self.seats or say("none"),
                 ),
-                hint=say("Add it to `seats` in {path}.", path=self.path),
+                hint=say("Did you mean {near}?", near=near)
+                if near
+                else say("Add it to `seats` in {path}.", path=self.path),
             )
         return name
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from oracle.cli import completion
 from oracle.cli.commands.delivery import print_signs
-from oracle.cli.options import NoNotify, OfProject, TaskId, argument, group, option, single
+from oracle.cli.options import NewProject, NoNotify, OfProject, TaskId, argument, group, option, single
 from oracle.cli.output import Table, visible, write_out
 from oracle.cli.session import Call
 from oracle.wording import say, say_each
@@ -25,12 +25,13 @@ def create(
     template: Annotated[
         str, option("--workflow-template NAME", "What the workflow follows.", completion.words("brief-driven"))
     ] = "brief-driven",
+    new_project: NewProject = False,
 ) -> None:
     """Create a task's workflow.md and STATUS.md."""
     from oracle.app.teamwork import workflow
 
     with call.context() as context:
-        folder, is_new = workflow.create_task(context, project, task_id, template=template)
+        folder, is_new = workflow.create_task(context, project, task_id, template=template, new_project=new_project)
     call.answer({"task_id": task_id, "folder": folder, "made": is_new}, folder)
     if is_new:
         path = f"{folder}/workflow.md"

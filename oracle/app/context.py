@@ -48,6 +48,8 @@ class Context:
         self.clock = clock
         self.warn = warn
         self.waker = waker
+        self.loads_models = True
+        """Whether a search may load the models of the semantic extra, which takes seconds."""
         self._index: Index | None = None
 
     @classmethod
@@ -80,7 +82,7 @@ class Context:
         if self._index is None:
             from oracle.index.fresh import Index
 
-            self._index = Index(self.root, now_ns=self.clock.now_ns, warn=self.warn)
+            self._index = Index(self.root, now_ns=self.clock.now_ns, warn=lambda line: self.warn(line))
         return self._index
 
     def close(self) -> None:

@@ -55,6 +55,7 @@ Slug = Annotated[str, argument("SLUG", "A record: its slug, path or title, or a 
 Target = Annotated[str, argument("TARGET", "A record, or an entity: HARBOR-5, a commit, a path.", completion.targets)]
 TaskId = Annotated[str, argument("ID", "The task.", completion.handoffs)]
 Fresh = Annotated[bool, option("--fresh", "Stat every file first.")]
+Meaning = Annotated[bool, option("--meaning", "Search by meaning even if no daemon has the models loaded.")]
 Full = Annotated[bool, option("--full", "Print names in full.")]
 Project = Annotated[str, option("--project P", "Only this project.", completion.projects)]
 OfProject = Annotated[str, option("--project P", "The project.", completion.projects)]

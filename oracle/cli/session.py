@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from oracle.app.context import Context
     from oracle.app.delivery.wakeups import WakeUp
+    from oracle.app.queries.lookup import Found
 
 
 PATIENCE = 2.0
@@ -101,6 +102,8 @@ class Call:
     waiting: Spinner = field(default_factory=Spinner)
     beside_error: Mapping[str, object] = field(default_factory=dict)
     standing: Mapping[str, object] = field(default_factory=dict)
+    words_only: str = ""
+    """Why the models were left out of a search, "" if they were not."""
 
     @contextmanager
     def context(self, listing: str = "") -> Iterator[Context]:
@@ -110,7 +113,7 @@ class Call:
         with self.waiting, Context.open(self.memory_dir, warn=self.warn) as context:
             try:
                 yield context
-                if listing:
+                if listing and not self.standing:
                     self.standing = self.standing_of(context)
             except NotFound:
                 if listing and self.as_json:
@@ -123,7 +126,17 @@ class Call:
             return {}
         from oracle.app.records import listing
 
-        return listing.standing(context)
+        return self._beside(listing.standing(context))
+
+    def take(self, found: Found) -> None:
+        """Keep what belongs beside a result that was looked up, and say if the models were left out."""
+        self.words_only = found.words_only
+        if found.words_only:
+            self.note(found.words_only)
+        self.standing = self._beside(found.standing) if self.as_json else {}
+
+    def _beside(self, standing: Mapping[str, object]) -> dict[str, object]:
+        return {**standing, **({"words_only": self.words_only} if self.words_only else {})}
 
     def answer(self, document: object, text: Table | Iterable[str] = ()) -> None:
         """Print the answer: one JSON document when JSON was asked for, else a table, a line or several lines."""

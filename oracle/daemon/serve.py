@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from oracle.app.context import Context
 from oracle.app.queries import attend
 from oracle.app.queries.attend import Terms
+from oracle.daemon.answering import Answering
 from oracle.daemon.index_loop import IndexLoop
 from oracle.daemon.listening import Listener, RootGuard
 from oracle.daemon.stats import Attempts, Stats
@@ -96,6 +97,7 @@ class Daemon:
         self._stopping = self._hangs_up = self._was_unusable = False
         self._drift = self._wall() - time.monotonic()
         self._index_loop = IndexLoop(self._open, self.stats, self.log)
+        self._answering = Answering(root, self._open, self._attempts, self.stats)
         self._work_loop = WorkLoop(self._open, self._attempts, self.stats, self.log, terms=self._terms())
 
     def _open(self) -> Context:
@@ -122,6 +124,7 @@ class Daemon:
             guard = RootGuard(self.root, instance, self.stats, self.log)
             listener = Listener(self.root, self._open, self.stats, self.log, pipe.notify)
             self.log.info("serving %s", self.root.path, extra={"event": "started", "fields": {"pid": os.getpid()}})
+            self._answering.keep()
             self._work_loop.when_done = pipe.notify
             self._work_loop.start()
             try:
@@ -165,6 +168,7 @@ class Daemon:
         return False
 
     def _follow(self, guard: RootGuard, listener: Listener) -> float:
+        self._answering.keep()
         if not self._attempts.rests("watcher") and self._attempts.run("watcher", lambda: self._listen(guard, listener)):
             listener.stop()
         changes = listener.take()
@@ -209,6 +213,7 @@ class Daemon:
         self._work_loop.reset()
 
     def _end(self, guard: RootGuard, listener: Listener) -> None:
+        self._answering.stop()
         listener.stop()
         if not self._work_loop.stop(LAST_STEP):
             self.log.warning("the last step did not end in %g s", LAST_STEP, extra={"event": "warning"})

@@ -35,8 +35,8 @@ _STATUS = {"": "", "retires": "retired"}
 
 def search(context: Context, _: Binding, *, query: str, limit: int = 5, strict: bool = False, **filters: str) -> Answer:
     """Find passages by words. Raises UsageError without words."""
+    from oracle.app.queries.lookup import require_words
     from oracle.app.records.listing import standing
-    from oracle.app.search.search import require_words
     from oracle.app.search.search import search as search_
 
     require_words(query)

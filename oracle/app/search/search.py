@@ -94,19 +94,18 @@ def entities_of(context: Context, text: str, project: str = "") -> list[EntityQu
     return entities_in(text, patterns_of(context.root, project, report=lambda path, reason: None))
 
 
-def require_words(text: str) -> None:
-    """Raise UsageError for a search for nothing, which a person or a client did not mean."""
-    if not text.strip():
-        raise UsageError(say("Say what to look for."), hint=say("Give words, as in `oracle search retry policy`."))
+def has_meaning(context: Context) -> bool:
+    """Return whether the Root has vectors, and the extra that reads them is installed."""
+    if not os.path.exists(context.root.vectors):
+        return False
+    from oracle.app.search.models import find_models
+
+    return bool(find_models())
 
 
 def _nearness(context: Context, text: str) -> Nearness | None:
-    """Ask the vectors, when there are any and the extra that reads them; nothing of it is imported before."""
-    if not os.path.exists(context.root.vectors):
-        return None
-    from oracle.app.search.models import find_models
-
-    if not find_models():
+    """Ask the vectors, if there are any and their models may be loaded; nothing of it is imported before."""
+    if not (context.loads_models and has_meaning(context)):
         return None
     from oracle.app.search.ranking.semantic import meaning_of
 

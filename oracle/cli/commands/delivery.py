@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from oracle.app.settings import SETTINGS
 from oracle.cli import completion
 from oracle.cli.options import (
+    Meaning,
     NoNotify,
     OfProject,
     Project,
@@ -48,6 +51,7 @@ def ask(
     source: Annotated[str, option("--from SEAT", "The seat that asks.", completion.members)] = "",
     seat: Annotated[str, option("--seat SEAT", "--now: only what this seat knows.", completion.seats)] = "",
     no_synthesis: Annotated[bool, option("--no-synthesis", "--now: only quotes.")] = False,
+    meaning: Meaning = False,
     target: Annotated[str, option("--target SEAT", "The seat that answers.", completion.members)] = "memory",
     task_id: Annotated[str, option("--task-id ID", "The task's id; else one is made.", completion.tasks)] = "",
     reply_to: Annotated[str, option("--reply-to SEAT", "Who gets the answer, if not --from.", completion.members)] = "",
@@ -61,12 +65,13 @@ def ask(
             raise UsageError(
                 say("With --now no seat is asked."), hint=say("Leave --from, --target, --task-id and --reply-to out.")
             )
-        _answer_now(call, text, project=project, seat=seat, in_prose=not no_synthesis)
+        _answer_now(call, text, project=project, seat=seat, in_prose=not no_synthesis, meaning=meaning)
         return
     _require_ends(project, source)
-    if seat or no_synthesis:
+    if seat or no_synthesis or meaning:
         raise UsageError(
-            say("--seat and --no-synthesis belong to --now."), hint=say("The seat that is asked is --target.")
+            say("--seat, --no-synthesis and --meaning belong to --now."),
+            hint=say("The seat that is asked is --target."),
         )
     from oracle.app.delivery import dispatch, resume
     from oracle.app.delivery.order import QUERY, Order
@@ -96,16 +101,17 @@ def _require_ends(project: str, source: str) -> None:
         )
 
 
-def _answer_now(call: Call, question: str, *, project: str, seat: str, in_prose: bool) -> None:
+def _answer_now(call: Call, question: str, *, project: str, seat: str, in_prose: bool, meaning: bool) -> None:
     """Answer from disk and print it. Raises NotInMemory or NotInFederation where there is no answer; JSON holds the reply."""
-    from oracle.app.answers import answer, synthesis
+    from oracle.app.queries import lookup
 
+    asked = {"question": question, "project": project, "seat": seat}
     with call.context() as context:
-        reply = answer.answer(context, question, project=project, seat=seat)
-        reply = synthesis.synthesise(context, reply) if in_prose else reply
+        found = lookup.find(context, "ask", asked, loads_models=meaning)
+        call.take(found)
+        reply: Reply = _in_prose(context, found.result) if in_prose else found.result
         absence = _absence(context, project, seat) if reply.status == NotInFederation.code else ""
-        standing = call.standing_of(context)
-    document = {**reply.as_json(), **standing}
+    document = {**reply.as_json(), **call.standing}
     if reply.status != "answered":
         call.beside_error = document
         raise _none(reply, absence)
@@ -115,6 +121,15 @@ def _answer_now(call: Call, question: str, *, project: str, seat: str, in_prose:
     write_out("\n".join(_paragraphs(reply, context)))
     for item in reply.replaced:
         call.note(_not_quoted(item))
+
+
+def _in_prose(context: Context, reply: Reply) -> Reply:
+    """Return a reply with the prose of the program that the settings name. Without settings nothing is imported."""
+    if not os.path.exists(context.root.join(SETTINGS)):  # noqa: PTH110 -- not worth pathlib's import
+        return reply
+    from oracle.app.answers.synthesis import synthesise
+
+    return synthesise(context, reply)
 
 
 def _not_quoted(item: Replaced) -> Sentence:

@@ -12,7 +12,7 @@ import typer
 
 from oracle.cli import completion
 from oracle.cli.listing import known_words, mark, seat_of
-from oracle.cli.options import Filters, Fresh, argument, option, single
+from oracle.cli.options import Filters, Fresh, Meaning, argument, option, single
 from oracle.cli.output import Table, headed, indented, mark_cuts, write_out
 from oracle.cli.session import Call
 from oracle.errors import NotInMemory, OracleError, UsageError
@@ -49,6 +49,7 @@ def search(
     limit: Annotated[int, option("--limit N", "At most N hits.", min=1)] = 10,
     strict: Annotated[bool, option("--strict", "Leave out superseded and retired records.")] = False,
     lexical: Annotated[bool, option("--lexical", "Search by words alone.")] = False,
+    meaning: Meaning = False,
     explain: Annotated[bool, option("--explain", "Show what each signal gave to a hit.")] = False,
     stdin: Annotated[
         bool, option("--stdin", 'Answer a batch in JSON: {"id", "query", "project"?} a line of standard input.')
@@ -56,9 +57,8 @@ def search(
     fresh: Fresh = False,
 ) -> None:
     """Find passages by words, best first, retired ones last."""
-    from oracle.app.search import search
-    from oracle.app.search.search import require_words
-
+    if lexical and meaning:
+        raise UsageError(say("--lexical and --meaning exclude each other."), hint=say("Leave one out."))
     words = " ".join(text or [])
     if stdin:
         if words.strip():
@@ -69,9 +69,14 @@ def search(
         with call.context() as context:
             _answer_lines(context, filters, explain=explain, limit=limit, strict=strict, lexical=lexical, fresh=fresh)
         return
-    require_words(words)
+    from oracle.app.queries import lookup
+
+    lookup.require_words(words)
+    asked = {"text": words, "filters": filters, "limit": limit, "fresh": fresh, "strict": strict, "lexical": lexical}
     with call.context("records") as context:
-        hits = search.search(context, words, filters, limit=limit, fresh=fresh, strict=strict, lexical=lexical)
+        found = lookup.find(context, "search", asked, loads_models=meaning)
+        call.take(found)
+        hits: list[Hit] = found.result
         if not hits:
             hint = known_words(context, filters) or _way_out(context, words, filters)
             raise NotInMemory(say("not_in_memory_db: nothing was found for {words!r}.", words=_cut(words)), hint=hint)
@@ -233,26 +238,26 @@ def packet(
     constraint: Annotated[Texts, option("--constraint T", "A rule that holds for this step; repeatable.")] = None,
     failure: Annotated[Texts, option("--failure T", "What went wrong lately; repeatable.")] = None,
     question: Annotated[Texts, option("--question T", "What is still open; repeatable.")] = None,
+    meaning: Meaning = False,
 ) -> None:
     """Choose the few memories that a role needs next."""
-    from oracle.app.memories import packets
-    from oracle.domain.records.packets import Request
+    from oracle.app.queries import lookup
 
-    request = Request(
-        goal=goal,
-        role=role,
-        project=project,
-        task_id=task_id,
-        session_id=session_id,
-        constraints=tuple(constraint or ()),
-        failures=tuple(failure or ()),
-        questions=tuple(question or ()),
-    )
+    request = {
+        "goal": goal,
+        "role": role,
+        "project": project,
+        "task_id": task_id,
+        "session_id": session_id,
+        "constraints": constraint or [],
+        "failures": failure or [],
+        "questions": question or [],
+    }
     with call.context() as context:
-        routed = packets.route(context, request)
-        standing = call.standing_of(context)
-    rows = [(name, item.text, item.id) for name, items in routed.packet.sections.items() for item in items]
+        found = lookup.find(context, "packet", {"request": request}, loads_models=meaning)
+        call.take(found)
+    rows = found.result["rows"]
     if not rows:
         call.note(say("nothing is remembered that helps here"))
     table = Table(say_each("section", "text", "memory"), rows, stacked=(1, 2), names=(2,))
-    call.answer({**routed.as_json(), **standing}, table)
+    call.answer({**found.result["packet"], **call.standing}, table)

@@ -83,6 +83,7 @@ class Root:
         self.daemon_lock = f"{state}/daemon.lock"  # held by the daemon
         self.daemon_status = f"{state}/daemon.json"  # the last status of the daemon
         self.daemon_log = f"{state}/daemon.log"  # the daemon's log, in JSON lines
+        self.sockets = f"{state}/run"  # the socket on which the daemon answers commands
         self.probe = f"{state}/probe"  # the daemon moves a file here to test its watcher
         # The agents folder holds the Root and its siblings; nothing outside it is ever written. It is `<home>/.agents` for a
         # Root at `<home>/.agents/memory`. Any other Root holds its siblings itself. `home` is what `~` means in a profile.

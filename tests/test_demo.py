@@ -23,7 +23,7 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 DEMO = CHECKOUT / "scripts" / "demo.py"
 GOLDEN = CHECKOUT / "tests" / "golden" / "demo.txt"
 TIMES = (
-    (re.compile(r"(?<=stat'ed at )\S+"), "<time>"),
+    (re.compile(r"(?<=change until )\S+"), "<time>"),
     (re.compile(r'(?<="extracted_at": ")[^"]+'), "<time>"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{6}Z(?=-demonstrate)"), "<stamp>"),
     (re.compile(r"Python [\d.]+, SQLite [\d.]+"), "Python <version>, SQLite <version>"),

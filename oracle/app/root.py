@@ -140,14 +140,19 @@ class IndexState:
     records: int
 
 
-def read_index_state(context: Context, since_ns: int) -> IndexState | None:
-    """Return the state of the index, with the records changed after `since_ns`; None if it is damaged. Reads no record."""
+def read_index_state(context: Context, since_ns: int, *, known: tuple[int, int] = (-1, -1)) -> IndexState | None:
+    """Return the state of the index, with the records changed after `since_ns`; None if it is damaged. Reads no record.
+
+    If its version is still `known`, nothing is counted: that takes time in a large Root.
+    """
     from oracle.index.db import Corrupt
     from oracle.index.read import query
 
     try:
         connection = context.index.database.connect()
         version = (connection.total_changes, connection.execute("PRAGMA data_version").fetchone()[0])
+        if version == known:
+            return IndexState(version, (), 0)
         records = connection.execute("SELECT count(*) FROM record").fetchone()[0]
         return IndexState(version, tuple(query.changed_since(connection, since_ns)), records)
     except Corrupt:

@@ -35,15 +35,19 @@ STEP_MS, DEBOUNCE_MS = 100, 200
 
 _WAKE_MS = 5_000
 
+FLOOD = 1_000
+"""From this number of changes in one report, others may be lost: the system drops what its queue (16,384) cannot hold."""
+
 
 @dataclass(slots=True)
 class Changes:
-    """What changed: records, folders with an edited file, and the queue."""
+    """What changed: records, folders with an edited file, and the queue; and whether more may have than was reported."""
 
     records: bool = False
     edited: set[str] = field(default_factory=set)
     queue: bool = False
     probe: bool = False
+    is_flood: bool = False
 
     def add(self, root: Root, path: str, *, is_edit: bool) -> None:
         """Add one change. Leases, locks and temporary files do not count."""
@@ -114,6 +118,7 @@ class Watcher:
                 ignore_permission_denied=True,
             ):
                 with self._lock:
+                    self._changes.is_flood |= len(batch) >= FLOOD
                     for change, path in batch:
                         self._changes.add(self._root, path, is_edit=change is Change.modified)
                 self._notify()
@@ -228,6 +233,11 @@ class IndexLoop:
         self._looked = self._stated = NEVER
         self._was_there = False
 
+    @property
+    def is_current(self) -> bool:
+        """Return whether everything that was reported is in the index."""
+        return not self._edited and self._looked > NEVER
+
     def every(self, *, is_watched: bool) -> float:
         """Return the seconds between two scans of every file. They grow with the cost as long as the watcher works."""
         return min(LONGEST, max(LOOK_EVERY, self._cost / SHARE)) if is_watched else max(LOOK_EVERY, self._cost * 10)
@@ -294,7 +304,7 @@ class IndexLoop:
         If the index is damaged, the next turn repairs it at once.
         """
         now_ns = time.time_ns()
-        state = read_index_state(context, self._seen_ns)
+        state = read_index_state(context, self._seen_ns, known=self._version)
         if state is None:
             self._looked = NEVER
             return

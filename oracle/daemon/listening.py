@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 POLL_EVERY = 1.0
 """Seconds between two scans while polling."""
 
-PROBE_EVERY, PROBE_WITHIN = 10.0, 5.0
-"""Seconds between two probes of the watcher, and the time it has to report one."""
+PROBE_EVERY, PROBE_WITHIN = 5.0, 5.0
+"""Seconds between two probes of the watcher, and the time it has to report one.
+
+Queries trust the daemon for ten seconds after a probe: two probes have to fit in.
+"""
 
 LISTEN_AGAIN = 60.0
 """Seconds after which a watcher that failed a probe is tried again."""
@@ -50,6 +53,9 @@ class Listener:
         self._names: tuple[tuple[str, int], ...] = ()
         self._missing: tuple[str, ...] = ()
         self._why = ""
+        self._moved_ns = 0
+        self.heard_ns = 0
+        """When the last probe that was reported was moved: every change before was reported too. Ns since 1970."""
 
     @property
     def hears(self) -> bool:
@@ -73,6 +79,7 @@ class Listener:
         """Return what changed since the last call, including queue changes that the watcher missed."""
         changes = self._watcher.take()
         self._has_seen = self._has_seen or changes.probe
+        self.heard_ns = self._moved_ns if changes.probe else self.heard_ns
         changes.queue = self._queue_changed() or changes.queue
         return changes
 
@@ -87,6 +94,7 @@ class Listener:
         has_appeared = any(os.path.isdir(path) for path in self._missing)
         if now < self._probed + PROBE_EVERY and not has_appeared:
             return False
+        self._moved_ns = time.time_ns()
         store.move_probe(self._root, int(now))
         self._probed = now
         with self._open() as context:
@@ -103,6 +111,7 @@ class Listener:
             self._again = float("inf")
             return False
         self._watcher.start(wanted)
+        self._moved_ns = 0  # this watcher did not run yet when the probe was moved
         self._has_seen = True
         self._looked = float("-inf")
         self._why = ""
@@ -112,6 +121,7 @@ class Listener:
     def _go_deaf(self, why: str) -> None:
         self._watcher.stop()
         self._watcher.paths = ()
+        self._moved_ns = self.heard_ns = 0
         self._again = time.monotonic() + LISTEN_AGAIN
         if self._why != why:
             self._log.warning(
@@ -151,6 +161,7 @@ class RootGuard:
         self._had_projects = os.path.isdir(f"{root.path}/projects")
         self._written_at = float("-inf")
         self._written_changes = -1
+        self._vouched_ns = 0
         self.is_new = False
         """Whether the Root or `_state` was replaced since the last check, so that everything must be scanned again."""
 
@@ -188,6 +199,12 @@ class RootGuard:
         identity = (status.st_dev, status.st_ino)
         self.is_new = self.is_new or self._identity not in ((0, 0), identity)
         self._identity = identity
+
+    def vouch(self, moment_ns: int) -> None:
+        """Tell queries that every change until this moment is in the index."""
+        if moment_ns != self._vouched_ns:
+            self._vouched_ns = moment_ns
+            self._instance.vouch(moment_ns)
 
     def write_status(self) -> None:
         """Write the daemon's status. Raises DiskFailure."""

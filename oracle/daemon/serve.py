@@ -172,6 +172,8 @@ class Daemon:
         if not self._attempts.rests("watcher") and self._attempts.run("watcher", lambda: self._listen(guard, listener)):
             listener.stop()
         changes = listener.take()
+        if changes.is_flood:
+            self._index_loop.reset()
         if self._attempts.rests("index"):
             if changes.records:
                 self._index_loop.reset()
@@ -190,6 +192,9 @@ class Daemon:
         except Exception:
             if self._is_usable(guard, listener):
                 raise  # otherwise the Root is gone, which is logged as its own fault
+            return
+        if self._index_loop.is_current:
+            guard.vouch(listener.heard_ns)
 
     def _listen(self, guard: RootGuard, listener: Listener) -> None:
         try:

@@ -23,15 +23,16 @@ if TYPE_CHECKING:
     from typing import TypeVar, Unpack
 
     from oracle.index.reports import ReconcileReport, Wanted
+    from oracle.index.rounds import Part
     from oracle.store.root.lock import WriteLock
 
     T = TypeVar("T")
 
-FULL_LOOK_NS = 2_000_000_000
-"""A full stat is repeated if the last one is older than this and was cheap …"""
+FULL_LOOK_NS, COSTLY_LOOK_NS = 2_000_000_000, 10_000_000_000
+"""Every file is looked at again if the last look at all is older than the first and was cheap."""
 CHEAP_NS = 100_000_000
-COSTLY_LOOK_NS = 10_000_000_000
-"""… or older than this if it was not."""
+"""What a cheap one costs at most. In a larger Root a query spends this on the next files (`index.rounds`), if the last look
+at all, or what the daemon vouches for, is older than COSTLY_LOOK_NS."""
 
 AGAIN_NS = 500_000_000
 """After a query found nothing and every file was scanned for it, how long the process waits before it does so again."""
@@ -51,9 +52,12 @@ class Index:
         self._warn = warn
         self._database = Database(root)
         self._stale = ""
-        self._was_full = False
-        self._was_behind = False
+        self._was_full = self._was_behind = False
         self._looked_again_ns = -AGAIN_NS
+        self.seen_ns = 0
+        """Every change before this time is in the last answer; ns since 1970."""
+        self.in_rounds = False
+        """Whether there are too many files to look at all of them for one query."""
 
     @property
     def database(self) -> Database:
@@ -71,14 +75,11 @@ class Index:
 
     # -- reading ---------------------------------------------------------------------------------------------------
 
-    def read(self, work: Callable[[sqlite3.Connection], T], *, fresh: bool = False) -> T:
+    def read(self, work: Callable[[sqlite3.Connection], T], *, fresh: bool = False, is_again: bool = False) -> T:
         """Run `work` on an up-to-date connection. If the index is damaged, it is rebuilt once and `work` runs again.
 
-        `fresh` scans every file first. Raises LockTimeout, DiskFailure, TreeEmptied, RootUnusable.
+        `fresh` scans every file first; `is_again` repeats no warning. Raises LockTimeout, DiskFailure, TreeEmptied, RootUnusable.
         """
-        return self._read(work, fresh=fresh)
-
-    def _read(self, work: Callable[[sqlite3.Connection], T], *, fresh: bool = False, is_again: bool = False) -> T:
         trouble: Exception | None = None
         for _ in range(_TRIES):
             try:
@@ -109,8 +110,8 @@ class Index:
         except NotInMemory:
             if not self._has_changed_meanwhile():
                 raise
-            return self._read(work, is_again=True)
-        return found if found or not self._has_changed_meanwhile() else self._read(work, is_again=True)
+            return self.read(work, is_again=True)
+        return found if found or not self._has_changed_meanwhile() else self.read(work, is_again=True)
 
     def _has_changed_meanwhile(self) -> bool:
         """Scan every file, unless that was just done or is expensive. Returns whether one had changed."""
@@ -170,16 +171,19 @@ class Index:
         patience: float | None = None,
     ) -> sqlite3.Connection:
         self.root.require()
-        self._stale, self._was_full, self._was_behind = "", True, False
+        self._stale, self._was_full, self._was_behind, self.in_rounds = "", True, False, False
         self._choose_memory()
         is_absent = not self._database.in_memory and not os.path.exists(self.root.database)
         if is_absent or not self._database.is_ready():
             self.reconcile(patience=None)
+            self.seen_ns = self._now_ns()
             return self._database.connect()
         connection = self._database.connect()
         now_ns = self._now_ns()
         began = time.monotonic_ns()
-        full = fresh or (not is_told and self._is_full_look_due(connection, now_ns))
+        full, part = (fresh, None) if fresh or is_told else self._look_due(connection, now_ns)
+        self.seen_ns = now_ns if full else self.seen_ns
+        doubted = part.doubted.union(doubted) if part else doubted
         look = scan.look(connection, self.root, now_ns=now_ns, full=full, doubted=doubted)
         self._was_full = full
         self._was_behind = bool(look.changed or look.gone or look.configuration)
@@ -187,8 +191,8 @@ class Index:
             self._catch_up(look, doubted, READER_PATIENCE if patience is None else patience)
             if self._stale and not is_told:
                 self._warn(say("{reason} The answer comes from an outdated index.", reason=self._stale))
-        elif look.touched or look.full:
-            self._note(look, now_ns, time.monotonic_ns() - began)
+        if not self._stale and (part or ((look.touched or look.full) and not self._was_behind)):
+            self._note(look, part, now_ns, time.monotonic_ns() - began)
         return self._database.connect()
 
     def _choose_memory(self) -> None:
@@ -201,12 +205,19 @@ class Index:
         elif not os.path.isdir(state) and not os.access(self.root.path, os.W_OK):
             self._go_read_only()
 
-    def _is_full_look_due(self, connection: sqlite3.Connection, now_ns: int) -> bool:
+    def _look_due(self, connection: sqlite3.Connection, now_ns: int) -> tuple[bool, Part | None]:
+        """Return whether to look at every file, or the part of the files that was looked at instead."""
         last, _, cost = get_meta(connection, "full_look").partition(" ")
-        if not last:
-            return True
-        age = now_ns - int(last)
-        return age < 0 or age > (FULL_LOOK_NS if int(cost) < CHEAP_NS else COSTLY_LOOK_NS)
+        is_cheap = int(cost or 0) < CHEAP_NS
+        self.seen_ns = int(last or 0)
+        is_recent = 0 <= now_ns - self.seen_ns <= (FULL_LOOK_NS if is_cheap else COSTLY_LOOK_NS)
+        if is_recent or is_cheap:
+            return not is_recent, None
+        from oracle.index.rounds import next_part
+
+        self.in_rounds = True
+        self.seen_ns, part = next_part(connection, self.root, now_ns, self.seen_ns, (CHEAP_NS, COSTLY_LOOK_NS))
+        return False, part
 
     def _catch_up(self, look: scan.Look, doubted: Collection[str], patience: float) -> None:
         try:
@@ -214,29 +225,25 @@ class Index:
         except LockTimeout as error:
             self._stale = error.sentence
 
-    def _note(self, look: scan.Look, now_ns: int, cost_ns: int) -> None:
-        """Record that everything was up to date, unless another process is writing: a reader never waits for that."""
+    def _note(self, look: scan.Look, part: Part | None, now_ns: int, cost_ns: int) -> None:
+        """Record what was looked at, unless another process is writing: a reader never waits for that."""
         from oracle.store.root.lock import WriteLock
 
-        if self._database.in_memory:
-            self._note_held(look, now_ns, cost_ns)
-            return
         lock = WriteLock(self.root, 0.0)
         try:
-            if not lock.acquire():
+            if not (self._database.in_memory or lock.acquire()):
                 return
-        except DiskFailure:
-            return
-        try:
-            self._note_held(look, now_ns, cost_ns)
-        except sqlite3.OperationalError:
+            with immediate(self._database.connect()) as connection:
+                if not self._was_behind:
+                    scan.note_look(connection, self.root, look, now_ns=now_ns, cost_ns=cost_ns)
+                if part:
+                    from oracle.index.rounds import note_part
+
+                    note_part(connection, part)
+        except (DiskFailure, sqlite3.OperationalError):
             return
         finally:
             lock.release()
-
-    def _note_held(self, look: scan.Look, now_ns: int, cost_ns: int) -> None:
-        with immediate(self._database.connect()) as connection:
-            scan.note_look(connection, self.root, look, now_ns=now_ns, cost_ns=cost_ns)
 
     # -- writing ---------------------------------------------------------------------------------------------------
 

@@ -229,7 +229,8 @@ def look(connection: sqlite3.Connection, root: Root, *, now_ns: int, full: bool,
 
     Folders whose mtime changed or was too young to be trusted, and `doubted` folders, are compared by name; with `full`
     all others are compared by digest. `touched` are unchanged folders with an outdated row. Anything below a name that
-    is no longer a folder is gone, even if a link leads there.
+    is no longer a folder is gone, even if a link leads there. A file that was too young when it was read is read again,
+    with `full` even if it still is.
     """
     known = connection.execute("SELECT path, mtime_ns, settled, files, digest FROM folder").fetchall()
     children: dict[str, set[str]] = {}
@@ -255,11 +256,18 @@ def look(connection: sqlite3.Connection, root: Root, *, now_ns: int, full: bool,
             changed.append(path)
         elif current != mtime_ns or (not settled and now_ns - current >= SETTLE_NS):
             touched.append(path)
-    if full:
-        racy = connection.execute("SELECT DISTINCT folder FROM record WHERE racy = 1").fetchall()
-        changed += [folder for (folder,) in racy if folder not in changed and folder not in gone]
+    racy = connection.execute(
+        "SELECT DISTINCT folder FROM record INDEXED BY record_racy WHERE racy = 1 AND max(mtime_ns, ctime_ns) <= ?",
+        (doubted_until(now_ns, full=full),),
+    ).fetchall()
+    changed += [folder for (folder,) in racy if folder not in changed and folder not in gone]
     configuration = configuration_stamp(root) != get_meta(connection, "configuration")
     return Look(changed, gone, touched, full, configuration)
+
+
+def doubted_until(now_ns: int, *, full: bool) -> int:
+    """Return the time until which a file must have changed last to be read again, if it was too young when it was read."""
+    return _LARGEST if full else now_ns - SETTLE_NS
 
 
 def is_same(connection: sqlite3.Connection, root: Root, path: str) -> bool:

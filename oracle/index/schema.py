@@ -48,6 +48,7 @@ INDICES = (
     "CREATE INDEX record_folder ON record(folder)",
     "CREATE INDEX record_key ON record(key)",
     "CREATE INDEX record_project ON record(project, kind)",
+    "CREATE INDEX record_newest ON record(sort_ts, slug)",
     "CREATE INDEX record_racy ON record(id) WHERE racy = 1",
     "CREATE INDEX name_record ON name(record_id)",
     "CREATE INDEX edge_source ON edge(source_id)",

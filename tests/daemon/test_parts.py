@@ -7,6 +7,7 @@ import logging
 import os
 import plistlib
 import re
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,19 +16,22 @@ from oracle.api import Oracle
 from oracle.app.delivery.team import open_team
 from oracle.app.delivery.wakeups import enqueue_question
 from oracle.app.queries import attend
-from oracle.daemon import control
-from oracle.daemon.index_loop import LONGEST, LOOK_EVERY, SHARE, Changes, IndexLoop
+from oracle.daemon import control, listening
+from oracle.daemon.index_loop import LONGEST, LOOK_EVERY, SHARE, Changes, IndexLoop, Watcher
 from oracle.daemon.listening import Listener as Listening
 from oracle.daemon.listening import RootGuard
 from oracle.daemon.serve import Daemon
 from oracle.daemon.stats import FIRST_REST, LONGEST_REST, Attempts, Stats, render
 from oracle.domain.delivery.receipts import ReceiptName
 from oracle.errors import AlreadyRunning, DiskFailure, LockTimeout, TreeEmptied
+from oracle.index.fresh import Index
 from oracle.store.daemon import log as daemon_log
 from oracle.store.daemon import state as store
+from oracle.store.daemon.state import Instance
 from oracle.store.delivery import inbox
 from oracle.store.delivery.entries import InboxEntry, InboxKind
 from oracle.store.root.layout import Root
+from oracle.store.root.lock import vouched_ns
 from tests.app.test_delivery_writes import ALLOWED
 from tests.daemon.running import ASKED, KNOWN, UNKNOWN
 from tests.laws.recorder import recording
@@ -174,10 +178,54 @@ def test_a_turn_that_failed_is_not_over_until_one_went_well() -> None:
 
 def test_an_index_that_is_damaged_while_it_is_measured_is_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
     oracle = Failing()
-    monkeypatch.setattr("oracle.daemon.index_loop.read_index_state", lambda *_: None)
+    monkeypatch.setattr("oracle.daemon.index_loop.read_index_state", lambda *_, **__: None)
     loop = IndexLoop(lambda: oracle, Stats(), logging.Logger("test"))  # type: ignore[arg-type,return-value]
     loop.turn(set(), is_changed=False, is_watched=True)
     assert loop.rest(is_watched=True) == 0
+
+
+@pytest.mark.parametrize(("is_flood", "wanted"), [(True, [True, True]), (False, [True, False])])
+def test_after_a_flood_of_changes_every_file_is_looked_at(
+    root: Path, monkeypatch: pytest.MonkeyPatch, *, is_flood: bool, wanted: list[bool]
+) -> None:
+    """The system drops changes when too many come at once, and says nothing."""
+    looks: list[bool] = []
+    daemon = Daemon(Root(str(root)))
+    monkeypatch.setattr(Index, "follow", lambda _, *, full, **__: looks.append(full) or True)
+    listener = Listening(daemon.root, daemon._open, daemon.stats, daemon.log, lambda: None)
+    monkeypatch.setattr(listener, "keep", lambda: False)
+    guard = RootGuard(daemon.root, None, daemon.stats, daemon.log)  # type: ignore[arg-type]
+    for flood in (False, is_flood):
+        changes = Changes(records=True, is_flood=flood)
+        monkeypatch.setattr(listener, "take", lambda changes=changes: changes)
+        daemon._follow(guard, listener)
+    assert looks == wanted
+
+
+@pytest.mark.parametrize(
+    ("reported", "is_done", "vouched"), [(True, True, True), (False, True, False), (True, False, False)]
+)
+def test_a_daemon_vouches_for_what_was_reported_and_indexed(
+    root: Path, monkeypatch: pytest.MonkeyPatch, *, reported: bool, is_done: bool, vouched: bool
+) -> None:
+    daemon = Daemon(Root(str(root)))
+    listener = Listening(daemon.root, daemon._open, daemon.stats, daemon.log, lambda: None)
+    monkeypatch.setattr(Watcher, "start", lambda watcher, paths: setattr(watcher, "paths", tuple(paths)))
+    monkeypatch.setattr(Watcher, "is_listening", property(lambda _: True))
+    monkeypatch.setattr(listening, "PROBE_EVERY", 0.0)
+    with Instance(daemon.root) as instance:
+        guard = RootGuard(daemon.root, instance, daemon.stats, daemon.log)
+        listener._watcher._changes = Changes(probe=True)  # the word of an earlier watcher
+        daemon._follow(guard, listener)
+        assert vouched_ns(daemon.root) == 0
+        monkeypatch.setattr(Index, "follow", lambda *_, **__: is_done)
+        before = time.time_ns()
+        listener._watcher._changes = Changes(records=True, probe=reported)
+        daemon._follow(guard, listener)
+        assert (before <= vouched_ns(daemon.root) <= time.time_ns()) == vouched
+        listener._go_deaf("it did not see the probe")
+        daemon._follow(guard, listener)
+        assert vouched_ns(daemon.root) == 0
 
 
 def test_a_status_that_could_not_be_written_is_written_next(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from oracle.api import Oracle
 from oracle.app.journal import events
 from oracle.domain.delivery.receipts import receipt_name
 from oracle.store.delivery import handoffs
+from oracle.store.root.lock import vouched_ns
 from tests.daemon.boxed import POINTS
 from tests.daemon.running import ASKED, UNKNOWN, Served
 from tests.disks import Disk
@@ -79,6 +80,25 @@ def test_a_watcher_that_went_deaf_is_listened_to_again(served: Served) -> None:
     follow(served)
     served.until(lambda: served.status()["watching"]["mode"] == "watching", "it hears still")
     assert served.said_of("polling", "did not see")
+
+
+@pytest.mark.parametrize("end", ["deaf", "killed", "stopped"])
+def test_a_daemon_vouches_for_what_it_follows_until_it_ends(served: Served, end: str) -> None:
+    path = served.put(NEW, "# First title\n")
+    served.start()
+    served.until(lambda: served.knows(NEW), "a new file is known")
+    path.write_text("# Second title\n", encoding="utf-8")
+    changed = time.time_ns()
+    served.until(lambda: vouched_ns(served.root) > changed, "the edit in place is vouched for")
+    assert served.text_of(NEW) == "Second title"
+    if end == "deaf":
+        served.fault("deaf")
+        served.until(lambda: served.status()["watching"]["mode"] == "polling", "it was found deaf")
+    elif end == "killed":
+        served.kill()
+    else:
+        served.stop()
+    served.until(lambda: vouched_ns(served.root) == 0, "its word is worth nothing now")
 
 
 # Questions ------------------------------------------------------------------------------------------------------------

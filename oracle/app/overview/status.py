@@ -8,7 +8,7 @@ import os
 from oracle.app.context import Context
 from oracle.domain import timestamps
 from oracle.errors import InvalidName, NotInMemory
-from oracle.index.db import Connection, get_meta
+from oracle.index.db import Connection
 from oracle.index.read import query
 from oracle.store.root import facts
 from oracle.store.root.facts import Fact
@@ -25,14 +25,13 @@ def status(context: Context, *, fresh: bool = False) -> dict[str, object]:
             {"project": project, "seat": seat, "kind": kind, "records": number, "newest": newest}
             for project, seat, kind, number, newest in query.counts(connection)
         ]
-        looked = get_meta(connection, "full_look").partition(" ")[0]
         return {
             "root": context.root.path,
             **query.totals(connection),
             "groups": groups,
             "facts": [path for _, path in facts.fact_files(context.root)],
             "freshness": {
-                "last_full_stat": timestamps.from_mtime(int(looked or 0)),
+                "last_full_stat": timestamps.from_mtime(context.index.seen_ns),
                 "stale": context.index.stale,
                 "in_memory": context.index.database.in_memory,
             },

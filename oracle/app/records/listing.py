@@ -10,9 +10,12 @@ from oracle.app.records.views import Summary
 from oracle.domain import timestamps
 from oracle.domain.names import check_name, fold_name, is_entity, role_of
 from oracle.errors import NotInFederation, UsageError
-from oracle.index.db import get_meta
+from oracle.index.db import Connection
 from oracle.index.read import query
 from oracle.wording import Sentence, say
+
+_RECHECKED = 200
+"""How many of the first records of a list are looked at again, where not every question looks at all files."""
 
 _FILTERS = ("project", "seat", "kind", "status", "author", "task", "since", "until")
 
@@ -22,9 +25,19 @@ def list_records(
 ) -> list[Summary]:
     """Return the records that pass `filters` (see `_FILTERS`); `limit` 0 means all. Raises NotInFederation, UsageError."""
     wanted = check_filters(filters)
-    rows = context.index.find(
-        lambda connection: query.listing(connection, wanted, limit=limit, newest_first=newest_first), fresh=fresh
-    )
+
+    def ask(connection: Connection) -> list[query.Row]:
+        return query.listing(connection, wanted, limit=limit, newest_first=newest_first)
+
+    rows = context.index.find(ask, fresh=fresh)
+    if context.index.in_rounds:
+        from oracle.index.fresh import READER_PATIENCE
+        from oracle.index.rounds import folders_edited
+
+        paths = [str(row[1]) for row in rows[:_RECHECKED]]
+        doubted = folders_edited(context.index.database.connect(), context.root, paths)
+        if doubted and context.index.follow(full=False, doubted=doubted, patience=READER_PATIENCE):
+            rows = context.index.read(ask)
     if not rows:
         require_present(context, wanted)
     return [Summary.from_row(row) for row in rows]
@@ -128,11 +141,10 @@ def _folders(path: str) -> list[str]:
 def standing(context: Context) -> dict[str, object]:
     """Return `problems`, the number of files that could not be read cleanly, and `freshness`."""
     connection = context.index.database.connect()
-    looked = get_meta(connection, "full_look").partition(" ")[0]
     return {
         "problems": query.count_problems(connection),
         "freshness": {
-            "last_full_stat": timestamps.from_mtime(int(looked or 0)),
+            "last_full_stat": timestamps.from_mtime(context.index.seen_ns),
             "stale": context.index.stale,
             "in_memory": context.index.database.in_memory,
         },

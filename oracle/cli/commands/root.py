@@ -78,7 +78,7 @@ def _print_counts(counts: dict[str, Any]) -> None:
             )
         )
     freshness = counts["freshness"]
-    looked = say("every file stat'ed at {moment}", moment=freshness["last_full_stat"])
+    looked = say("with every change until {moment}", moment=freshness["last_full_stat"])
     behind = say("behind the files: {reason}", reason=freshness["stale"]) if freshness["stale"] else looked
     lines.append((say("freshness"), behind))
     lines += [(say("overdue"), Overdue(**one).sentence) for one in counts["overdue_decisions"]]

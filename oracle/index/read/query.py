@@ -142,8 +142,11 @@ def listing(connection: sqlite3.Connection, filters: Mapping[str, str], *, limit
     """Return the summaries of the records that pass `filters` (exact columns; since and until bound sort_ts)."""
     condition, values = conditions(filters)
     order = "DESC" if newest_first else "ASC"
+    column = (
+        "sort_ts" if filters.keys() <= {"since", "until"} else "+sort_ts"
+    )  # few pass another filter: sort just them
     return connection.execute(
-        f"SELECT {SUMMARY} FROM record WHERE {condition} ORDER BY sort_ts {order}, slug {order} LIMIT ?",  # noqa: S608
+        f"SELECT {SUMMARY} FROM record WHERE {condition} ORDER BY {column} {order}, slug {order} LIMIT ?",  # noqa: S608
         (*values, min(limit, MOST_ROWS) if limit > 0 else -1),
     ).fetchall()
 

@@ -55,7 +55,7 @@ def reconcile(
         return build(database, now_ns=now_ns, accept_removals=accept_removals, progress=progress)
     began = time.monotonic_ns()
     look = scan.look(connection, root, now_ns=now_ns, full=full, doubted=doubted)
-    changes = _compare(connection, root, look)
+    changes = _compare(connection, root, look, now_ns=now_ns)
     cost_ns = time.monotonic_ns() - began
     if not accept_removals:
         _refuse_emptied(connection, len(changes.drop) - _moved(connection, changes))
@@ -76,15 +76,16 @@ def _print(database: Database, writer: Writer) -> int:
     return projections.print_dirty(database.connect(), database.root, writer.changed)
 
 
-def _compare(connection: sqlite3.Connection, root: Root, look: Look) -> _Changes:
+def _compare(connection: sqlite3.Connection, root: Root, look: Look, *, now_ns: int) -> _Changes:
     changes = _Changes([], [], {}, [])
     known_folders = {path for (path,) in connection.execute("SELECT path FROM folder")}
     queue = list(look.changed)
+    until_ns = scan.doubted_until(now_ns, full=look.full)
     while queue:
         path = queue.pop()
         folder = scan.list_folder(root, path)
         changes.folders[path] = folder
-        _compare_files(connection, path, folder, changes, trusted=(0,) if look.full else (0, 1))
+        _compare_files(connection, path, folder, changes, doubted_until_ns=until_ns)
         queue += [f"{path}/{name}" for name in folder.folders if f"{path}/{name}" not in known_folders]
     for path in look.gone:
         changes.gone.append(path)
@@ -94,9 +95,12 @@ def _compare(connection: sqlite3.Connection, root: Root, look: Look) -> _Changes
 
 
 def _compare_files(
-    connection: sqlite3.Connection, path: str, folder: Folder, changes: _Changes, *, trusted: tuple[int, ...]
+    connection: sqlite3.Connection, path: str, folder: Folder, changes: _Changes, *, doubted_until_ns: int
 ) -> None:
-    """Record the differences between a folder and its rows. A stat counts for rows whose `racy` is in `trusted`."""
+    """Record the differences between a folder and its rows.
+
+    The stat of a file that was too young when it was read does not count, if it last changed until `doubted_until_ns`.
+    """
     known = {
         name: (Stat(*row), slug, racy)
         for name, slug, racy, *row in connection.execute(
@@ -107,7 +111,8 @@ def _compare_files(
         record = f"{path}/{name}"
         slug = slug_in(record, folder.files)
         old = known.pop(record, None)
-        if old is None or old[:2] != (stat, slug) or old[2] not in trusted:
+        is_racy = old is not None and old[2] and max(stat.mtime_ns, stat.ctime_ns) <= doubted_until_ns
+        if old is None or old[:2] != (stat, slug) or is_racy:
             changes.take.append((record, stat, slug))
     if "" not in folder.odd or folder.mtime_ns == scan.NOT_A_FOLDER:
         changes.drop += known

@@ -5,6 +5,7 @@ Only the lock shows whether a daemon runs. The status file is as old as its time
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Mapping
@@ -40,11 +41,16 @@ class Instance(steps.FileLock):
         except LockTimeout as error:
             raise already_running(self._root) from error
         try:
-            os.pwrite(self._handle, b"%-20d\n" % os.getpid(), 0)
+            os.pwrite(self._handle, b"%-20d %-20d\n" % (os.getpid(), 0), 0)
         except OSError as error:
             self.__exit__()
             raise files.disk_failure(self._root.daemon_lock, error) from error
         return self
+
+    def vouch(self, moment_ns: int) -> None:
+        """Write beside the process id up to when every change was followed, in ns since 1970. A failure is no harm."""
+        with contextlib.suppress(OSError):
+            os.pwrite(self._handle, b"%-20d %-20d\n" % (os.getpid(), moment_ns), 0)
 
     def renew(self) -> None:
         """Take the lock of a recreated `_state` in place of the held one. Raises AlreadyRunning, DiskFailure."""
@@ -97,8 +103,8 @@ def holder(root: Root) -> int:
     """Return the process id that the holder of the lock wrote, 0 if there was none."""
     try:
         with open(root.daemon_lock, "rb") as stream:
-            return int(stream.read(64) or b"0")
-    except (OSError, ValueError):
+            return int(stream.read(64).split()[0])
+    except (OSError, ValueError, IndexError):
         return 0
 
 

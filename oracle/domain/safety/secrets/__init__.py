@@ -139,36 +139,46 @@ _UNUSUAL = "[^\x00-\x7f\u3000-\u9fff\uac00-\ud7a3\uff01-\uff0a\uff0c\uff1a-\uff1
 _INVISIBLE = (  # also the marks of writing direction and the selectors of variants
     "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff\U000e0000-\U000e01ef"
 )
-_JOINED = r"[ \t]{0,9}[+.]?[ \t]{0,9}"
+_JOIN = (  # of most languages, and the comma between long items of a list
+    r"(?:\+{1,2}|\.{1,2}|&|\|\||,(?<=[\w-]{8}[\"'`],)(?=[ \t]?[\"'`][\w/+=.-]{8,200}[\"'`][)\],]))"
+)
+_JOINED = rf"[ \t]{{0,9}}{_JOIN}?[ \t]{{0,9}}"
 _PARTED = (  # a literal in two lines, or in two parts on one line
-    rf"(?P<quote>[\"'])(?:[ \t]{{0,20}}[+\\]?[ \t]{{0,20}}\r?\n[ \t]{{0,80}}+[+.]?[ \t]{{0,9}}"
-    rf"|(?<=\w[\"']){_JOINED}(?=[\"']\w))(?P=quote)"
+    rf"(?P<quote>[\"'])(?:[ \t]{{0,20}}(?:{_JOIN}|\\)?[ \t]{{0,20}}\r?\n[ \t]{{0,80}}+{_JOIN}?[ \t]{{0,9}}"
+    rf"|(?<=\w[\"']){_JOINED}(?=[\"']\w))(?P=quote)|`[ \t]{{0,9}}{_JOIN}[ \t]{{0,9}}`"
 )
 _BOLD = r"\*\*(?<=\w\*\*)(?=\w)"  # in the middle of a word
-_ESCAPED = r"(?=[_*~#=-])|\r?\n|\\{1,9}(?=[\"'`])"  # by Markdown, at the end of a line, or more than once
-_DROPPED = rf"[{_INVISIBLE}]|\\(?:{_ESCAPED})|{_PARTED}|{_BOLD}"
+_TAG = r"</?(?:b|i|u|s|em|strong|span|wbr|mark|code|kbd|font|sub|sup)>(?=\w)"
+_UNSEEN = r"&(?:shy|zwn?j|ZeroWidthSpace|#173|#820[345]|#x[aA][dD]|#x200[b-dB-D]);"
+_ESCAPED = (  # by Markdown, at the end of a line, or more than once
+    r"(?=[_*~#=-])|\r?\n(?:[ \t]{0,80}(?:>[ \t]?)?(?=\w))?|\\{1,9}(?=[\"'`])"
+)
+_DROPPED = rf"[{_INVISIBLE}]|\\(?:{_ESCAPED})|{_PARTED}|{_BOLD}|{_TAG}|{_UNSEEN}"
 _NAMED = {"&lowbar;": "_", "&hyphen;": "-"}
 _HEX = r"(?:[2-6][0-9A-Fa-f]|7[0-9A-Ea-e])"
 _REFERENCE = (  # a character of HTML, of JSON and code, or of a URL if it may be part of a token
     rf"(?P<reference>&(?:#0{{0,4}}(?:[3-9]\d|1[01]\d|12[0-6])|#[xX]0{{0,4}}{_HEX}|lowbar|hyphen);"
     rf"|\\(?:u00|U000000|x){_HEX}|\\u\{{0{{0,4}}{_HEX}\}}|\\0?(?:0[4-7]|1[0-7])[0-7]"
-    r"|%(?:2[DdEe]|3\d|[46][1-9A-Fa-f]|[57][0-9Aa]|5[Ff]|7[Ee]))"
+    r"|%(?:25)?(?:2[DdEe]|3\d|[46][1-9A-Fa-f]|[57][0-9Aa]|5[Ff]|7[Ee]))"
 )
 _SIGNS = {
     "\n": _PARTED,
+    "`": rf"`[ \t]{{0,9}}{_JOIN}[ \t]{{0,9}}`",
+    "<": rf"\w{_TAG}",
     '"': rf'"{_JOINED}"\w',
     "'": rf"'{_JOINED}'\w",
     "**": _BOLD,
     "\\": rf"\\(?:{_ESCAPED}|u00|U000000|u\{{|x|[01][0-7])",
-    "&": r"&(?:#|lowbar;|hyphen;)",
-    "%": rf"%{_HEX}",
+    "&": rf"&(?:#|lowbar;|hyphen;)|{_UNSEEN}",
+    "%": rf"%(?:25)?{_HEX}",
 }
-_BASE64 = (  # of a text that begins with ASCII, or with a byte order mark
-    r"(?<![\w+/-])(?=[A-Za-f][\w+/-]{0,22}[A-Z]|77u/|//[45])[\w+/-]{24,}+"
+_BASE64 = (  # of a text that begins with ASCII or a letter of another script, or with a byte order mark
+    r"(?<![\w+/-])(?=[A-Za-f056wx][\w+/-]{0,22}[A-Z]|77u/|//[45])[\w+/-]{24,}+"
 )
 _BYTE = r"[02-7][0-9A-Fa-f]"
 _HEX_TEXT = rf"{_BYTE}(?<![0-9A-Fa-f]..)(?:(?:[ :-]|,[ \n]?0x|\r?\n)?{_BYTE}){{15,}}+"
-_NEXT_LINES = r"(?:(?<=[\w+/-]{60})\r?\n[ \t]{0,20}[\w+/-]{1,76}+)*+={0,2}"  # indented or not
+_LINE_END = r"(?:\r?\n|(?:\\r)?\\n)[ \t]{0,20}(?:[>#*][ \t]?)?"  # also written out, or of a quotation
+_NEXT_LINES = rf"(?:(?<=[\w+/-]{{60}}){_LINE_END}[\w+/-]{{1,76}}+)*+={{0,2}}"
 _STANDARD = str.maketrans("-_", "+/", " \t\r\n=")
 _LAYOUT = str.maketrans("\t\r\n", "   ")
 
@@ -234,7 +244,8 @@ def _character(reference: str) -> str:
         return _NAMED[reference]
     is_octal = reference.startswith("\\") and reference[1] in "01"
     is_decimal = reference.startswith("&#") and reference[2] not in "xX"
-    return chr(int(reference.strip("&#;\\Uu%xX{}"), 8 if is_octal else 10 if is_decimal else 16))
+    digits = reference.replace("%25", "%").strip("&#;\\Uu%xX{}")
+    return chr(int(digits, 8 if is_octal else 10 if is_decimal else 16))
 
 
 def decoded(text: str, words: str) -> Iterator[tuple[int, int, str]]:
@@ -254,7 +265,7 @@ def decoded(text: str, words: str) -> Iterator[tuple[int, int, str]]:
 
 def _decode(encoded: str) -> str:
     """Return the encoded text, "" if it is not text."""
-    letters = encoded.translate(_STANDARD)
+    letters = compiled(_LINE_END).sub("", encoded).translate(_STANDARD)
     try:
         data = binascii.a2b_base64(letters + "=" * (-len(letters) % 4))
         plain = data.decode("utf-16" if data[:1] in b"\xff\xfe" else "utf-16-le" if data[1:2] == b"\0" else "utf-8-sig")

@@ -41,7 +41,12 @@ class Answering:
         self._context: Context | None = None
 
     def keep(self) -> None:
-        """Listen, again if the socket was deleted. The first time, load the models if the Root has vectors."""
+        """Listen, again if the socket was deleted. The first time, load the models if the Root has vectors.
+
+        Without `_state` nothing is done: the Root is at fault, which others log.
+        """
+        if not os.path.isdir(self._root.state):
+            return
         is_there = self._door is not None and os.path.exists(answer_socket.address(self._root))
         if is_there or answer_socket.is_off() or self._attempts.rests("answers"):
             return

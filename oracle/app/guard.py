@@ -59,6 +59,11 @@ def clean(
     return values, tuple(dict.fromkeys(found))
 
 
+def require_unchanged(context: Context, found: Mapping[str, Any], fields: Mapping[str, object]) -> None:
+    """Raise SecretFound or PrivacyBlocked for what an intent keeps in `fields`: only `secrets: allow` allows a secret there."""
+    clean(context, found, ALLOW if fields.get("secrets") == ALLOW else REFUSE, what=say("The handoff"))
+
+
 def _refusal(what: Sentence, found: tuple[Sentence, ...]) -> PrivacyBlocked | SecretFound:
     named = joined("; ", found)
     if any(item.startswith(f"{privacy.NAME}:") for item in found):

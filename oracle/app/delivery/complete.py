@@ -68,7 +68,7 @@ def complete(context: Context, given: Completion) -> Delivered:
     asked = dispatches.dispatch_answered(team.folder, name)
     receipt = _receipt(context, team, given, name, asked)
     before = handoffs.find(team.folder, name)
-    done = deliver.hand_over(context, team, Work(receipt, None, REWORK, given.notifies))
+    done = deliver.hand_over(context, team, Work(receipt, None, REWORK, given.notifies, given.secrets))
     if done.is_new and before is not None and before.kind is ReceiptKind.COMPLETION:
         _warn_of_replaced(context, before)
     return replace(done, redacted=redacted)

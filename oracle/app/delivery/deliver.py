@@ -65,6 +65,7 @@ class Work:
     response: Mapping[str, object] | None = None
     policy: str = REFUSE
     notifies: bool = True
+    secrets: str = guard.REFUSE
 
 
 @value
@@ -166,7 +167,7 @@ def prepare(context: Context, delivery: Delivery) -> tuple[Team, Work, claims.Ve
     }
     receipt = completion(name, fields, asked=dispatches.dispatch_answered(team.folder, name))
     policy = SUPERSEDE if delivery.supersedes else REFUSE
-    return team, Work(receipt, whole, policy, delivery.notifies), verified
+    return team, Work(receipt, whole, policy, delivery.notifies, delivery.secrets), verified
 
 
 def completion(name: ReceiptName, fields: Mapping[str, object], *, asked: Receipt | None) -> Receipt:
@@ -208,21 +209,35 @@ def intent_of(team: Team, work: Work) -> tuple[tuple[str, ...], dict[str, object
         "response": None if work.response is None else dict(work.response),
         "policy": work.policy,
         "notifies": work.notifies,
+        "secrets": work.secrets,
     }
     return (team.project, name.task_id, name.source, name.target, digest), fields
 
 
 def finish(context: Context, fields: Mapping[str, object]) -> ReceiptName:
-    """Do what a dead process left undone, from the object that its intent keeps. Raises UsageError for another object."""
+    """Do what a dead process left undone, from the object that its intent keeps.
+
+    Raises UsageError for another object, and SecretFound: any program can write into the inbox.
+    """
     receipt, response = fields.get("receipt"), fields.get("response")
     if not isinstance(receipt, dict) or not (response is None or isinstance(response, dict)):
         raise UsageError(say("An intent in the inbox holds no delivery."), hint=say("It is dropped."))
-    name = receipt_name(*(str(receipt.get(key, "")) for key in ("task_id", "source", "target")))
+    ends = [str(receipt.get(key, "")) for key in ("task_id", "source", "target")]
+    beside = {key: item for key, item in fields.items() if key not in ("receipt", "response")}
+    guard.require_unchanged(context, {**beside, "receipt": ends}, fields)
+    name = receipt_name(*ends)
+    team = open_team(context, "", path=str(fields.get("profile", "")))
+    asked = dispatches.dispatch_answered(team.folder, name)
+    own = {key: item for key, item in receipt.items() if asked is None or asked.fields.get(key) != item}
+    said = {
+        key: item for key, item in (response or {}).items() if key != "claim_results"
+    }  # made by the check of claims
+    guard.require_unchanged(context, {"receipt": own, "response": said}, fields)
     if fault := receipts.find_fault(name, receipt):
         raise UsageError(fault, hint=say("It is dropped."))
     notifies = fields.get("notifies") is not False
     work = Work(Receipt(name, ReceiptKind.COMPLETION, receipt), response, str(fields.get("policy", REFUSE)), notifies)
-    finish_work(context, open_team(context, "", path=str(fields.get("profile", ""))), work)
+    finish_work(context, team, work)
     return name
 
 

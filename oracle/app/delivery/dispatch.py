@@ -82,7 +82,8 @@ def dispatch(context: Context, order: Order) -> Dispatched:
 
 
 def carry_on(context: Context, fields: Mapping[str, object]) -> str:
-    """Do what a dead process left undone of a dispatch; return the task's id."""
+    """Do what a dead process left undone of a dispatch; return the task's id. Raises SecretFound, UsageError."""
+    guard.require_unchanged(context, fields, fields)
     order = order_of(fields)
     team = open_team(context, order.project, path=order.profile)
     made = _carry_out(context, team, order)

@@ -59,13 +59,16 @@ class Order:
 
 def order_of(fields: Mapping[str, object]) -> Order:
     """Return the order that an intent keeps. Raises UsageError for another object."""
+    fault = UsageError(say("An intent in the inbox holds no dispatch."), hint=say("It is dropped."))
+    known = {key: item for key, item in fields.items() if key in fields_of(Order)}
+    refs, queue = known.get("skill_refs"), known.get("queue")
+    if isinstance(queue, dict) and not all(isinstance(item, str) for item in queue.values()):
+        raise fault
+    known["skill_refs"] = tuple(map(str, refs)) if isinstance(refs, list) else ()
     try:
-        known = {key: item for key, item in fields.items() if key in fields_of(Order)}
-        refs = known.get("skill_refs")
-        known["skill_refs"] = tuple(map(str, refs)) if isinstance(refs, list) else ()
         return Order(**known)  # type: ignore[arg-type]
     except TypeError as error:
-        raise UsageError(say("An intent in the inbox holds no dispatch."), hint=say("It is dropped.")) from error
+        raise fault from error
 
 
 def refuse_forbidden(context: Context, team: Team, order: Order) -> None:

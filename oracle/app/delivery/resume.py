@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import time
 
+from oracle.app import guard
 from oracle.app.context import Context
 from oracle.app.delivery import wakeups
 from oracle.app.delivery.team import Team, is_memory, open_team
 from oracle.domain.delivery.handoffs import Handoff, HandoffStep, Party
 from oracle.domain.delivery.receipts import ReceiptKind
 from oracle.domain.values import value
-from oracle.errors import Conflict, NotFound, OracleError
+from oracle.errors import Conflict, NotFound, OracleError, RulesUnusable, SecretFound
 from oracle.store.delivery import inbox
 from oracle.store.delivery.entries import InboxEntry, InboxKind
 from oracle.store.delivery.inbox import MAX_TRIES, Inbox
@@ -145,16 +146,21 @@ def finish_intent(context: Context, entry: InboxEntry) -> str:
     """Do the steps of an intent; return a sentence, "" when the disk or a lock refused and it has to wait."""
     now = context.now_seconds()
     inbox.take(context.root, entry, now)
+    named = _words(entry)
     try:
+        guard.require_unchanged(context, {"subject": entry.subject}, _content(entry))
         said = _carry_on(context, entry)
-    except inbox.KEPT as error:
+    except (*inbox.KEPT, RulesUnusable) as error:
         inbox.defer(context.root, entry, now=context.now_seconds(), error=error.sentence, most=wakeups.TRIES)
         return ""
     except OracleError as error:
+        subject = list(entry.subject)
+        if isinstance(error, SecretFound):  # it may be in the subject
+            subject, named = [entry.file_name], entry.file_name
         if not isinstance(error, Conflict):
-            context.note("skip", {"what": "intent", "subject": list(entry.subject), "reason": error.sentence})
+            context.note("skip", {"what": "intent", "subject": subject, "reason": error.sentence})
         inbox.finish(context.root, entry)
-        return say("{entry}: dropped, {fault}", entry=_words(entry), fault=error)
+        return say("{entry}: dropped, {fault}", entry=named, fault=error)
     inbox.finish(context.root, entry)
     return said
 
@@ -164,11 +170,15 @@ def put_off(context: Context, entry: InboxEntry, error: str) -> InboxEntry:
     return inbox.defer(context.root, entry, now=context.now_seconds(), error=error)
 
 
+def _content(entry: InboxEntry) -> dict[str, object]:
+    content = entry.fields.get("content")
+    return content if isinstance(content, dict) else {}
+
+
 def _carry_on(context: Context, entry: InboxEntry) -> str:
     from oracle.app.delivery import deliver, dispatch
 
-    content = entry.fields.get("content")
-    fields = content if isinstance(content, dict) else {}
+    fields = _content(entry)
     if entry.fields.get("do") == "dispatch":
         return say("finished the dispatch {task}", task=dispatch.carry_on(context, fields))
     name = deliver.finish(context, fields)

@@ -18,7 +18,7 @@ from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import CONSUMED, Receipt, ReceiptName
 from oracle.domain.values import value
-from oracle.errors import InvalidName, OracleError
+from oracle.errors import InvalidName, OracleError, SecretFound
 from oracle.store.delivery import handoffs, inbox
 from oracle.store.delivery.entries import InboxEntry, InboxKind
 from oracle.wording import Sentence, say
@@ -194,6 +194,10 @@ def _send(context: Context, entry: InboxEntry, *, is_again: bool, patience: floa
         inbox.finish(context.root, entry)
         return WakeUp()
     try:
+        if _details(entry) != _ends(entry):  # any program can write into the inbox
+            raise SecretFound(
+                say("The wake-up names what looks like a secret."), hint=say("Its project, task and seats are names.")
+            )
         if entry.text("folder"):
             handoffs.refuse_malformed(handoffs.read(entry.text("folder"), _name(entry)))
         guard.require_clean(context, {say("its text"): text}, what=say("The wake-up"))
@@ -255,8 +259,9 @@ def _give_up(context: Context, entry: InboxEntry, error: OracleError) -> WakeUp:
         return _postpone(context, entry, error.sentence)
     inbox.finish(context.root, entry)
     context.note("skip", {**_details(entry), "what": "wake-up", "reason": error.sentence})
-    context.warn(say("{seat} is not woken: {fault}", seat=entry.text("seat"), fault=error))
-    return WakeUp("skipped", entry.text("seat"), error.sentence)
+    seat = _details(entry)["seat"]
+    context.warn(say("{seat} is not woken: {fault}", seat=seat, fault=error))
+    return WakeUp("skipped", seat, error.sentence)
 
 
 def is_there(outcome: WakeUp) -> bool:
@@ -320,5 +325,12 @@ def _name(entry: InboxEntry) -> ReceiptName:
     return receipts.receipt_name(*(entry.text(key) for key in _ENDS[1:]))
 
 
-def _details(entry: InboxEntry) -> dict[str, object]:
+def _details(entry: InboxEntry) -> dict[str, str]:
+    """Return what an event of the journal says of a wake-up, without secrets."""
+    from oracle.domain.safety.secrets import redact
+
+    return {key: redact(text)[0] for key, text in _ends(entry).items()}
+
+
+def _ends(entry: InboxEntry) -> dict[str, str]:
     return {key: entry.text(key) for key in (*_ENDS, "seat")}

@@ -5,6 +5,9 @@ This module imports nothing heavy, so that any module can raise from it without 
 
 from __future__ import annotations
 
+NOT_JUDGED = 9
+"""The exit code of a question for which passages were found, and nobody judged whether they answer it."""
+
 
 class OracleError(Exception):
     """A failure with one sentence (what, which, the way out), a hint and the exit code of the process.

@@ -63,6 +63,13 @@ _SETTINGS: tuple[tuple[str, object, Sentence, Callable[[object], bool], Sentence
         say('Write the command as a JSON list, as in ["claude", "-p"].'),
     ),
     (
+        "judge",
+        [],
+        say("the program that judges whether candidates answer a question"),
+        lambda item: isinstance(item, list) and bool(item) and all(isinstance(one, str) and one for one in item),
+        say('Write the command as a JSON list, as in ["claude", "-p"].'),
+    ),
+    (
         "daemon.hold",
         False,
         say("whether unanswered questions stay open"),

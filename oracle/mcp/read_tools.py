@@ -220,14 +220,21 @@ def _in_brackets(mark: str) -> str:
     return f" [{mark}]" if mark else ""
 
 
+_NOT_JUDGED = "candidates: found, not judged. Each passage says how probable it is that it holds the answer."
+
+
 def ask(context: Context, _: Binding, *, question: str, project: str = "", seat: str = "") -> Answer:
     """Answer a question from the files."""
     from oracle.app.answers.answer import answer as answer_
+    from oracle.app.answers.judging import judge
+    from oracle.app.answers.reply import ANSWERED, CANDIDATES
     from oracle.app.records.listing import standing
 
-    reply = answer_(context, question, project=project, seat=seat)
+    reply = judge(context, answer_(context, question, project=project, seat=seat))
     data = {**reply.as_json(), **standing(context)}
-    if reply.status != "answered":
+    if reply.status == CANDIDATES:
+        return Answer(data, "\n\n".join([_NOT_JUDGED, *_paragraphs(reply)]))
+    if reply.status != ANSWERED:
         kind = NotInFederation if reply.status == NotInFederation.code else NotInMemory
         near = "; ".join(f"{item.record.path}:{item.lines[0]}-{item.lines[1]}" for item in reply.nearest)
         hint = f"Nearest, but no answer: {near}." if near else "Rephrase the question, or dispatch it to a seat."
@@ -260,7 +267,8 @@ def _claim(item: Cited) -> str:
     names = "; ".join(f"{one.named.name} {one.liveness.value}" for one in item.checked.worst_names)
     marks += f" [{names}]" if names else ""
     place = f"{quote.path}:{quote.lines[0]}-{quote.lines[1]}"
-    return f"[{item.handle}] {place} {label(record.title)} ({about}){marks}\n{fenced(quote.text)}"
+    likely = f"{100 * item.probability:.0f} %"
+    return f"[{item.handle}] {place} {label(record.title)} ({about}) [{likely}]{marks}\n{fenced(quote.text)}"
 
 
 def get_fact(context: Context, binding: Binding, *, key: str, project: str = "") -> Answer:

@@ -205,17 +205,24 @@ SHOW = answer(
 ASK = answer(
     {
         "question": TEXT,
-        "status": told(TEXT, "answered, not_in_memory_db or not_in_federated_kb."),
+        "status": told(TEXT, "answered, candidates, not_in_memory_db or not_in_federated_kb."),
         "answer": TEXT,
         "claims": many(_CLAIM),
+        "candidates": many(_CLAIM, "Found, not judged."),
         "sources": many(TEXT, "Paths."),
         "replaced": many(thing({"slug": TEXT, "status": TEXT, "by": many(TEXT)}), "Found, but no longer valid."),
         "nearest": many(thing({**_WHERE, "lines": _LINES, "title": TEXT, "coverage": SHARE})),
         "unknown": many(TEXT, "Names in the question that no record mentions."),
         "searched": told(TEXT, "What was searched."),
+        "confidence": SHARE,
         **_STANDING,
     },
-    {"confidence": TEXT, "reason": told(TEXT, "Why there is no answer."), "synthesised": YES_NO, "synthesis": ANYTHING},
+    {
+        "judged_by": many(TEXT),
+        "reason": told(TEXT, "Why there is no answer."),
+        "synthesised": YES_NO,
+        "synthesis": ANYTHING,
+    },
 )
 BACKLINKS = answer(
     {

@@ -117,9 +117,9 @@ TOOLS = (
     Tool(
         "ask",
         "Ask memory",
-        "Answer a question at once from the files: verbatim quotes with path and lines, facts, "
-        "contradictions side by side. If no record says it, the error is not_in_memory_db, with the nearest "
-        "records; then report that it is not known.",
+        "Answer a question at once from the files: verbatim quotes with path and lines, facts, contradictions side by side. Status "
+        "candidates: passages that may hold the answer, found and not judged; read them, and answer only from one that says "
+        "what is asked. If nothing is found, the error is not_in_memory_db; then report that it is not known.",
         {
             "question": words("The question, in any language.", "Which retry policy did we choose, and why?"),
             "project": FILTERS["project"],

@@ -101,14 +101,18 @@ def test_an_answer_can_be_delivered(root: Path, oracle: Oracle) -> None:
         f"{BUILDER}/old.json",
         json.dumps({"title": "Dead letters", "body": "The dead letter queue\nis drained weekly."}),
     )
-    reply = oracle.answer(
-        "How often are webhooks retried, who drains the dead letter queue, and what is network.proxy.host?"
-    )
-    assert len(reply.facts) == 1
-    assert {item.record.path.rpartition(".")[2] for item in reply.claims} == {"md", "json"}
-    checked = claims.verify(oracle.root, "", json.loads(json.dumps(reply.as_json())))
-    assert checked.all_verified is True
-    assert checked.count == len(reply.claims) + 1
+    kinds = set()
+    for question in (
+        "What is network.proxy.host?",
+        "How often are webhooks retried?",
+        "Is the dead letter queue drained weekly?",
+    ):
+        reply = oracle.answer(question)
+        kinds |= {"fact" for _ in reply.facts} | {item.record.path.rpartition(".")[2] for item in reply.claims}
+        checked = claims.verify(oracle.root, "", json.loads(json.dumps(reply.as_json())))
+        assert checked.all_verified is True
+        assert checked.count == len(reply.claims) + len(reply.facts)
+    assert kinds == {"fact", "md", "json"}
 
 
 def test_the_same_question_gets_the_same_answer(root: Path, oracle: Oracle) -> None:
@@ -207,7 +211,7 @@ def test_the_note_that_retires_a_record_stands_for_nothing_but_itself(root: Path
     assert reply.status == "not_in_memory_db"
     assert f"{BUILDER}/hooks" in reply.reason
     asked = oracle.answer("Why were the attempts of webhooks retired?")
-    assert "The queue does it." in asked.answer
+    assert any("The queue does it." in item.quote.text for item in asked.claims)
 
 
 def test_what_a_refresh_puts_in_the_place_of_a_memory_answers_for_it(root: Path, oracle: Oracle) -> None:
@@ -565,7 +569,7 @@ def test_words_with_which_anything_is_asked_for_say_nothing(tmp_path: Path, ques
     put(tmp_path, "projects/arena/decision/a", "# Feature flags through Unleash\n\nLaunchDarkly was too expensive.\n")
     put(tmp_path, "projects/arena/decision/b", "# Retry with linear backoff\n\nThree attempts, linear.\n")
     with Oracle.open(str(tmp_path)) as oracle:
-        assert (oracle.answer(question).status == "answered") is is_known
+        assert (oracle.answer(question).status in ("answered", "candidates")) is is_known
 
 
 @pytest.mark.parametrize(("project", "seat"), [("nowhere", ""), ("", "builder-7"), ("arena", "qa")])
@@ -710,7 +714,8 @@ def test_any_text_is_a_question(tmp_path_factory: pytest.TempPathFactory, text: 
     if not text.strip():
         return
     reply = oracle.answer(text)
-    assert (reply.status == "answered") == bool(reply.claims or reply.facts)
+    assert (reply.status in ("answered", "candidates")) == bool(reply.claims or reply.facts)
+    assert reply.status == "answered" or not reply.facts
     assert_verbatim(Path(oracle.root.path), reply)
     json.dumps(reply.as_json())
 
@@ -750,7 +755,7 @@ def test_the_thresholds_are_those_that_the_page_names() -> None:
         ("Are the windows in the budget?", "not_in_memory_db"),
         ("windows office", "answered"),
         ("windows", "answered"),
-        ("Which windows does a zeppelin office have?", "answered"),
+        ("Which windows does a zeppelin office have?", "candidates"),
         ("Has the crew, payload, helm and hull of a zeppelin in the office windows by night?", "not_in_memory_db"),
     ],
 )

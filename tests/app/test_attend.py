@@ -21,7 +21,7 @@ from oracle.store.root import configuration
 if TYPE_CHECKING:
     from tests.app.squad import Squad
 
-KNOWN = "Which retry policy did we choose for webhooks?"
+KNOWN = "How many tries with exponential backoff for webhooks?"
 UNKNOWN = "What is the flux ratio of zeppelins over Zanzibar?"
 NAME = receipt_name("Q-1", "planner", "memory")
 

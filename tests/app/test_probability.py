@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from oracle.api import Oracle
-from oracle.app.answers import reply
 from oracle.app.answers.probability import probability, read_signals
 from oracle.app.answers.question import read_question
 from oracle.domain import tables
@@ -77,12 +76,15 @@ def test_every_signal_has_a_weight_and_a_line_in_the_page(oracle: Oracle) -> Non
     assert set(re.findall(r"(?m)^\| `(\w+)` \| (?:the|1) ", PAGE.read_text(encoding="utf-8"))) >= signals.keys()
 
 
-@pytest.mark.parametrize(
-    ("least", "word"), [(0.0, "low"), (0.29, "low"), (0.3, "medium"), (0.59, "medium"), (0.6, "high")]
-)
-def test_confidence_is_a_word_for_the_probability(
-    oracle: Oracle, least: float, word: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("likely", "status"), [(0.0, "candidates"), (0.84, "candidates"), (0.85, "answered")])
+def test_an_answer_is_what_is_probable_enough(
+    oracle: Oracle, likely: float, status: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("oracle.app.answers.answer.probability", lambda signals: least)
-    assert oracle.answer(QUESTION).confidence == word
-    assert f"`high` from {reply._SURE}, `medium` from {reply._FAIR}" in PAGE.read_text(encoding="utf-8")
+    monkeypatch.setattr("oracle.app.answers.answer.probability", lambda signals: likely)
+    reply = oracle.answer(QUESTION)
+    document = reply.as_json()
+    assert (reply.status, reply.confidence, document["confidence"]) == (status, likely, likely)
+    quoted = [item["handle"] for item in document["candidates" if status == "candidates" else "claims"]]
+    assert quoted == [item.handle for item in reply.claims] != []
+    assert document["claims" if status == "candidates" else "candidates"] == []
+    assert "from a probability of 0.85" in PAGE.read_text(encoding="utf-8")

@@ -65,7 +65,7 @@ def test_whatever_is_stored_is_valid(response: dict[str, Any]) -> None:
     [
         ({"sources": "a"}, "sources"),
         ({"sources": {"a": 1}}, "sources"),
-        ({"confidence": 0.9}, "confidence"),
+        ({"confidence": 1.9}, "confidence"),
         ({"claims": "a"}, "claims"),
         (
             {"claims": [{"statement": "s", "evidence": [{"path": "a.md", "quote": "x", "lines": ["1"]}]}]},

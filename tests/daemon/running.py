@@ -24,7 +24,7 @@ KNOWN = (
     "---\ntitle: Retry policy\nkind: decision\n---\n# Retry policy\n\n"
     "We chose exponential backoff with at most five tries for webhooks.\n"
 )
-ASKED = "Which retry policy did we choose for webhooks?"
+ASKED = "How many tries with exponential backoff for webhooks?"
 UNKNOWN = "What is the flux ratio of zeppelins over Zanzibar?"
 
 

@@ -38,7 +38,7 @@ START = 1_795_000_000
 POLICY = "The upload retries five times, with jitter. See ARENA-228 and src/retry.py."
 REPLACED = "projects/demo/planner/retry"
 SOURCE = "src/retry.py:42"
-QUESTION = "How many times does the upload retry, with jitter?"
+QUESTION = "Does the upload retry five times, with jitter?"
 CAP = "The wait is capped at a minute. See ARENA-231."
 TASK_TEXT = "Retry the upload, at most five times."
 REPLY = (
@@ -46,6 +46,7 @@ REPLY = (
     "status",
     "answer",
     "claims",
+    "candidates",
     "sources",
     "replaced",
     "nearest",

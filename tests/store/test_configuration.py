@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from oracle.domain.links.links import DEFAULT_PATTERNS, Patterns
 from oracle.errors import UsageError
-from oracle.store.root.configuration import load_daemon, load_language, load_patterns, load_synthesizer
+from oracle.store.root.configuration import load_command, load_daemon, load_language, load_patterns
 from oracle.store.root.layout import Root
 
 
@@ -68,7 +69,7 @@ def test_bytes_folders_and_pipes_in_the_place_of_the_file(root: Path) -> None:
     assert len(said) == 2
 
 
-@pytest.mark.parametrize("load", [load_synthesizer, load_daemon])
+@pytest.mark.parametrize("load", [partial(load_command, name="synthesizer"), load_daemon])
 def test_a_pipe_in_the_place_of_the_settings_is_not_waited_for(root: Path, load: Callable[[Root], object]) -> None:
     os.mkfifo(root / "config.toml")
     with pytest.raises(UsageError, match="not a regular file"):
@@ -91,7 +92,7 @@ def test_settings_that_are_hostile_are_one_sentence_and_no_language(root: Path, 
     assert load_language(Root(str(root))) == ""
     if b"daemon" not in text:
         with pytest.raises(UsageError, match=r"^config\.toml: "):
-            load_synthesizer(Root(str(root)))
+            load_command(Root(str(root)), "synthesizer")
 
 
 def test_a_file_of_patterns_that_is_nested_too_deeply_is_passed_over(root: Path) -> None:

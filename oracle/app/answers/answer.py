@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from oracle.app.answers import quotes
 from oracle.app.answers import reply as replies
 from oracle.app.answers.facts import find_facts
-from oracle.app.answers.probability import probability, read_signals
+from oracle.app.answers.probability import CERTAIN, is_answer, probability, read_signals
 from oracle.app.answers.question import Question, find_passages, read_question
 from oracle.app.answers.quotes import Quote, QuotedFile
 from oracle.app.answers.reply import Cited, CitedFact, Near, Replaced, Reply
@@ -111,8 +111,16 @@ def _answer(context: Context, question: str, *, project: str, seat: str, fresh: 
     searched = _searched(context, filters)
     reply = Reply(question, replies.ANSWERED, project, seat, facts, claims, replaced, searched=searched)
     reply = _number(drop_changed(context, reply))
-    if reply.facts or reply.claims:
+    if any(is_answer(item.probability) for item in reply.claims):
         return reply
+    if reply.facts:
+        return replace(reply, claims=())
+    if reply.claims:
+        return replace(
+            reply,
+            status=replies.CANDIDATES,
+            reason=say("found, not judged ({searched} were searched)", searched=searched),
+        )
     reason = _reason(asked, replaced, searched)
     nearest = () if asked.is_empty else _nearest(asked, hits)
     return replace(reply, status=replies.NOT_IN_MEMORY, nearest=nearest, unknown=asked.unknown, reason=reason)
@@ -183,13 +191,19 @@ def _choose(
     first = now[:1] if any(_relevance(asked, hit) >= 1 for hit in now[:_STRONGEST]) else []
     least = max(_NEARLY, beside) if first else least
     bearing = [hit for hit in now if _relevance(asked, hit) >= least or hit in first]
-    likely = dict(zip(map(id, hits), map(probability, read_signals(asked, hits)), strict=True))
+    likely = dict(zip(map(id, hits), _weigh(asked, hits), strict=True))
     made = (_candidate(context, asked, hit, likely[id(hit)], is_last=is_last) for hit in bearing)
     kept = _keep(item for item in made if item is not None)
     was_best = best > max((_relevance(asked, hit) for hit in now[:_STRONGEST]), default=0.0)
     kept = _with_successors(context, asked, kept, replaced.values(), filters, is_first=was_best)
     kept, pairs = _beside(context, asked, kept, filters)
     return _cite(context, kept, pairs), tuple(replaced.values())
+
+
+def _weigh(asked: Question, hits: Sequence[Hit]) -> list[float]:
+    """Return how probable it is of each hit that it holds the answer."""
+    pairs = zip(hits, read_signals(asked, hits), strict=True)
+    return [CERTAIN if asked.is_answered_by(hit) else probability(signals) for hit, signals in pairs]
 
 
 def _relevance(asked: Question, hit: Hit) -> float:
@@ -325,8 +339,8 @@ def _whole(
     if source is None or quote is None:
         return None
     coverage = asked.share_in(f"{quote.text}\n{source.record.title}")
-    (signals,) = read_signals(asked, [_as_hit(source, quote, coverage)])
-    return _Candidate(source, quote, coverage, probability(signals))
+    (likely,) = _weigh(asked, [_as_hit(source, quote, coverage)])
+    return _Candidate(source, quote, coverage, likely)
 
 
 def _as_hit(source: QuotedFile, quote: Quote, coverage: float) -> Hit:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from oracle.app.answers.question import Question
     from oracle.app.records.views import Hit
 
+CERTAIN = 0.99
+"""The probability of a fact whose key is asked for, and of a passage on an entity if the question asks what there is on it."""
+
 _SENTENCE = r"(?<=[.!?;])\s+|(?<=[。！？；])|\n+"
 _WORD = r"[^\W_]+"
 
@@ -33,6 +36,11 @@ def probability(signals: Mapping[str, float]) -> float:
     weights = {name: float(text) for name, text in tables.load("probability")["weights"].items()}
     points = weights["bias"] + sum(weights[name] * signal for name, signal in signals.items())
     return 1 / (1 + exp(-points))
+
+
+def is_answer(likely: float) -> bool:
+    """Return whether a passage with this probability is an answer, and not only a candidate."""
+    return likely >= float(tables.load("probability")["bars"]["answer"])
 
 
 def read_signals(asked: Question, hits: Sequence[Hit]) -> list[dict[str, float]]:

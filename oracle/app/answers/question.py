@@ -22,7 +22,7 @@ from oracle.domain.compiling import compiled
 from oracle.domain.links.entity_query import FILE, EntityQuery, entities_in, without
 from oracle.domain.links.links import reference_key
 from oracle.domain.names import is_scanned
-from oracle.domain.values import value
+from oracle.domain.values import replace, value
 from oracle.index import fold
 from oracle.index.db import Connection
 from oracle.index.read import candidates, holders, query
@@ -55,13 +55,19 @@ _LONGEST = 4000
 class Subject:
     """The entities of a question; `held` are the slugs of records that hold one, with how many and whether in the frontmatter.
 
-    `rest` is what else the question asks, "" when that is little; `unknown` are the entities that no record holds.
+    `rest` is what else the question asks, "" when that is little; `unknown` are the entities that no record holds. `kind` is the
+    kind of record that it asks for, "" for any.
     """
 
     entities: tuple[EntityQuery, ...] = ()
     held: Mapping[str, tuple[int, bool]] = {}
     rest: str = ""
     unknown: tuple[EntityQuery, ...] = ()
+    kind: str = ""
+
+    def is_answered_by(self, record: Summary) -> bool:
+        """Return whether the question asks what there is on the entity, and this is a record of the kind asked for."""
+        return record.slug in self.held and not self.rest and self.kind in ("", record.kind)
 
 
 @value
@@ -81,6 +87,15 @@ class Question:
     subject: Subject = Subject()
     is_empty: bool = False
     """It has nothing to look for."""
+    is_open: bool = False
+    """It asks what there is on its names."""
+
+    def is_answered_by(self, hit: Hit) -> bool:
+        """Return whether the question asks what there is on an entity or a name, and this passage is on it."""
+        if self.subject.held:
+            return self.subject.is_answered_by(hit.record)
+        said = fold.fold(f"{hit.record.title}\n{hit.snippet}").lower()
+        return self.is_open and any(fold.fold(name).lower() in said for name in self.names)
 
     def share_in(self, text: str) -> float:
         """Return the share, 0 to 1, of the question's words that a text holds, `retried` for `retry` too."""
@@ -107,7 +122,10 @@ def read_question(context: Context, text: str, filters: Mapping[str, str], *, fr
         absent = _absent(connection, len(held), len(about))
         asking = len(terms) - len(about) + len(held)
         is_empty = not subject.held and fold.STOP_WORDS.issuperset(words)
-        return Question(text, frozenset(words), tuple(names), tuple(unknown), asking, absent, subject, is_empty)
+        is_open = bool(names) and not _beside(_without_names(plain, names))
+        return Question(
+            text, frozenset(words), tuple(names), tuple(unknown), asking, absent, subject, is_empty, is_open=is_open
+        )
 
     return context.index.read(look, fresh=fresh)
 
@@ -133,7 +151,17 @@ def _read_subject(context: Context, connection: Connection, text: str, filters: 
     best = sorted(counts, key=lambda identifier: (-counts[identifier][0], -identifier))[: holders.MOST]
     slugs = query.slugs_of(connection, best)
     held = {slugs[identifier]: counts[identifier] for identifier in best if identifier in slugs}
-    return Subject(tuple(known), held, _beside(without(text, known)), tuple(unknown))
+    kind, rest = _asked_kind(without(text, known))
+    return Subject(tuple(known), held, _beside(rest), tuple(unknown), kind)
+
+
+def _asked_kind(text: str) -> tuple[str, str]:
+    """Return the kind of record that a text asks for, "" for any, and the text without the word that says so."""
+    for kind, pattern in tables.load("questions")["kinds"].items():
+        rest, count = compiled(tables.expand(pattern)).subn(" ", text)
+        if count:
+            return kind, rest
+    return "", text
 
 
 def _is_fact_file(context: Context, name: str) -> bool:
@@ -215,6 +243,10 @@ def names_in(text: str) -> list[str]:
     return list(found)
 
 
+def _without_names(text: str, names: Sequence[str]) -> str:
+    return compiled("|".join(map(re.escape, sorted(names, key=len, reverse=True)))).sub(" ", text)
+
+
 def _expression(name: str) -> str:
     """Return what the index is asked for a name; a version may be written with its `v` or without."""
     version = _VERSION.fullmatch(name)
@@ -245,8 +277,11 @@ def find_passages(
 ) -> Iterator[list[Hit]]:
     """Yield passages of the records that hold a subject, best first, up to so many for each status in `limits`, "" for any."""
     if not subject.rest:
-        for status, limit in limits.items():
-            yield _naming(context, subject, {**filters, "status": status})[:limit]
+        wanted = {**filters, "kind": subject.kind} if subject.kind else filters
+        found = [_naming(context, subject, {**wanted, "status": status})[:limit] for status, limit in limits.items()]
+        if subject.kind and not any(found):
+            yield from find_passages(context, replace(subject, kind=""), filters, limits)
+        yield from found
         return
     for hits in search_by_status(context, subject.rest, filters, limits, among=tuple(subject.held)):
         yield _place(subject, hits)

@@ -5,6 +5,7 @@ The JSON of a reply is a response as `oracle deliver` takes it: every claim carr
 
 from __future__ import annotations
 
+from oracle.app.answers.probability import CERTAIN
 from oracle.domain.names import project_of
 from oracle.domain.values import value
 
@@ -14,9 +15,8 @@ if TYPE_CHECKING:
     from oracle.app.codebase.stale_names import CheckedRecord
     from oracle.app.records.views import Summary
 
-ANSWERED, NOT_IN_MEMORY, NOT_IN_FEDERATION = "answered", "not_in_memory_db", "not_in_federated_kb"
-_SURE, _FAIR = 0.6, 0.3
-"""Probability from which an answer is of high, and of medium, confidence. references/answers.md has what was measured."""
+ANSWERED, CANDIDATES = "answered", "candidates"
+NOT_IN_MEMORY, NOT_IN_FEDERATION = "not_in_memory_db", "not_in_federated_kb"
 
 
 @value
@@ -144,7 +144,10 @@ class Synthesis:
 
 @value
 class Reply:
-    """The answer to a question, or why there is none; `searched` is a sentence on what was searched."""
+    """The answer to a question, passages that may hold it, or why there is neither.
+
+    `claims` are quotes of the answer, or those of the candidates; `searched` is a sentence on what was searched.
+    """
 
     question: str
     status: str
@@ -158,45 +161,44 @@ class Reply:
     searched: str = ""
     reason: str = ""
     synthesis: Synthesis | None = None
+    judged_by: tuple[str, ...] = ()
+    """The owner's command that judged the candidates."""
 
     @property
-    def confidence(self) -> str:
-        """How probable it is that a claim holds the answer: high, medium or low.
-
-        It is never high if a claim is contradicted or names something that is gone.
-        """
-        if self.facts and not self.claims:
-            return "high"
-        best = max((item.probability for item in self.claims), default=0.0)
-        is_doubted = any(item.contradicts or item.checked.liveness == "gone" for item in self.claims)
-        return "high" if best >= _SURE and not is_doubted else "medium" if best >= _FAIR else "low"
+    def confidence(self) -> float:
+        """How probable it is that the quotes and facts hold the answer, 0 to 1."""
+        return max([CERTAIN for _ in self.facts] + [item.probability for item in self.claims], default=0.0)
 
     @property
     def answer(self) -> str:
         """The answer as one text: each fact and quote behind its handle."""
-        if self.status != ANSWERED:
-            return self.status
         if self.synthesis is not None and self.synthesis.text:
             return self.synthesis.text
+        if self.status != ANSWERED:
+            return self.status
         facts = [f"[{item.handle}] {item.key} = {item.text}" for item in self.facts]
         return "\n\n".join([*facts, *(f"[{item.handle}] {item.quote.text}" for item in self.claims)])
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form, which is a response that can be delivered."""
-        claims = [*(item.as_json() for item in self.facts), *(item.as_json() for item in self.claims)]
+        quoted = [*(item.as_json() for item in self.facts), *(item.as_json() for item in self.claims)]
         sources = dict.fromkeys([*(item.path for item in self.facts), *(item.quote.path for item in self.claims)])
+        is_answer = self.status == ANSWERED
         whole: dict[str, object] = {
             "question": self.question,
             "status": self.status,
             "answer": self.answer,
-            "claims": claims,
-            "sources": list(sources),
+            "claims": quoted if is_answer else [],
+            "candidates": [] if is_answer else quoted,
+            "sources": list(sources) if is_answer else [],
             "replaced": [item.as_json() for item in self.replaced],
             "nearest": [item.as_json() for item in self.nearest],
             "unknown": list(self.unknown),
             "searched": self.searched,
         }
-        whole |= {"confidence": self.confidence} if self.status == ANSWERED else {"reason": self.reason}
+        whole |= {"confidence": round(self.confidence, 2)}
+        whole |= {} if is_answer else {"reason": self.reason}
+        whole |= {"judged_by": list(self.judged_by)} if self.judged_by else {}
         if self.synthesis is not None:
             whole |= {"synthesised": bool(self.synthesis.text), "synthesis": self.synthesis.as_json()}
         return whole

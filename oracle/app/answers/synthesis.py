@@ -13,13 +13,13 @@ import re
 from collections.abc import Iterator
 
 from oracle.app.answers.answer import drop_changed
-from oracle.app.answers.reply import ANSWERED, Reply, Synthesis
+from oracle.app.answers.reply import Reply, Synthesis
 from oracle.app.configuration import is_trusted
 from oracle.app.context import Context
 from oracle.domain.values import replace
 from oracle.errors import UsageError
 from oracle.store.disk import programs
-from oracle.store.root.configuration import load_synthesizer
+from oracle.store.root.configuration import load_command
 from oracle.wording import say
 
 PATIENCE = 120.0
@@ -39,25 +39,16 @@ _REQUEST = (
 
 
 def synthesise(context: Context, reply: Reply) -> Reply:
-    """Return a reply with the prose that the configured command makes of it; as it is where there is none, or no answer.
+    """Return a reply with the prose that the configured command makes of its quotes; as it is where there is no command or quote.
 
     Trouble is a warning: the quotes are the answer. Evidence that changed meanwhile is left out, and what leaned on it too.
     """
-    if reply.status != ANSWERED or os.environ.get("ORACLE_INTERNAL"):
+    if not (reply.facts or reply.claims):
         return reply
-    try:
-        command = load_synthesizer(context.root)
-    except UsageError as error:
-        context.warn(say("{what} {hint}", what=error.sentence, hint=error.hint))
-        return reply
+    command = owners_command(context, "synthesizer")
     if not command:
         return reply
-    if not is_trusted(context):
-        context.warn(
-            say("the synthesizer is not run: config.toml is not trusted. Read it, then run `oracle config trust`.")
-        )
-        return reply
-    said, fault = _run(command, packet_of(reply))
+    said, fault = run_command(command, packet_of(reply, _REQUEST), PATIENCE)
     reply = drop_changed(context, reply)
     text, dropped = keep_borne(said, reply)
     fault = fault or ("" if text else say("the evidence supports no sentence of it"))
@@ -66,7 +57,26 @@ def synthesise(context: Context, reply: Reply) -> Reply:
     return replace(reply, synthesis=Synthesis(text, dropped, command, fault))
 
 
-def packet_of(reply: Reply) -> str:
+def owners_command(context: Context, name: str) -> tuple[str, ...]:
+    """Return the command of the owner's that `config.toml` names; () with a warning if it can't be used or is not trusted."""
+    if os.environ.get("ORACLE_INTERNAL"):
+        return ()
+    try:
+        command = load_command(context.root, name)
+    except UsageError as error:
+        context.warn(say("{what} {hint}", what=error.sentence, hint=error.hint))
+        return ()
+    if command and not is_trusted(context):
+        context.warn(
+            say(
+                "the {name} is not run: config.toml is not trusted. Read it, then run `oracle config trust`.", name=name
+            )
+        )
+        return ()
+    return command
+
+
+def packet_of(reply: Reply, request: str) -> str:
     """Return what the command gets: the request, then the question and the evidence as JSON."""
     facts = [{"handle": item.handle, "fact": f"{item.key} = {item.text}", "path": item.path} for item in reply.facts]
     claims = [
@@ -83,7 +93,7 @@ def packet_of(reply: Reply) -> str:
         for item in reply.claims
     ]
     packet = {"question": reply.question, "evidence": [*facts, *claims]}
-    return f"{_REQUEST}\n\n{json.dumps(packet, ensure_ascii=False, indent=1)}\n"
+    return f"{request}\n\n{json.dumps(packet, ensure_ascii=False, indent=1)}\n"
 
 
 def keep_borne(said: str, reply: Reply) -> tuple[str, int]:
@@ -119,13 +129,13 @@ def _is_borne(sentence: str, texts: dict[str, str]) -> bool:
     return stated <= {number for name in handles for number in _NUMBER.findall(texts[name])}
 
 
-def _run(command: tuple[str, ...], packet: str) -> tuple[str, str]:
-    """Return (what the command said, why it said nothing)."""
+def run_command(command: tuple[str, ...], packet: str, patience: float) -> tuple[str, str]:
+    """Return (what the command said, why it said nothing); `patience` in seconds."""
     environ = {**os.environ, "ORACLE_INTERNAL": "1"}
     try:
-        done = programs.run(command, environ=environ, patience=PATIENCE, given=packet.encode("utf-8", "replace"))
+        done = programs.run(command, environ=environ, patience=patience, given=packet.encode("utf-8", "replace"))
     except programs.OutOfPatience:
-        return "", say("{program} took longer than {patience:g} s", program=command[0], patience=PATIENCE)
+        return "", say("{program} took longer than {patience:g} s", program=command[0], patience=patience)
     except (OSError, ValueError) as error:
         return "", say(
             "{program} can't be run: {reason}", program=command[0], reason=getattr(error, "strerror", None) or error

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import partial
 
 from oracle.app.decisions import overdue
 from oracle.app.doctor.context import (
@@ -34,10 +35,11 @@ from oracle.store.root.configuration import (
     SETTINGS,
     find_unknown,
     is_push_on,
+    load_command,
     load_daemon,
     load_patterns,
-    load_synthesizer,
 )
+from oracle.store.root.layout import Root
 from oracle.wording import Sentence, say
 
 _READ_LIMIT = 64 * 1024 * 1024
@@ -290,7 +292,12 @@ def check_settings(context: CheckContext) -> Iterator[Check]:
     except UsageError as trouble:
         yield warning("settings", trouble.sentence, trouble.hint)
         return
-    for load in (load_synthesizer, load_daemon, is_push_on):
+    loads: tuple[Callable[[Root], object], ...] = (
+        *(partial(load_command, name=name) for name in ("synthesizer", "judge")),
+        load_daemon,
+        is_push_on,
+    )
+    for load in loads:
         try:
             load(context.root)
         except UsageError as trouble:

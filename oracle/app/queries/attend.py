@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 
 from oracle.app import guard
 from oracle.app.answers.answer import answer
-from oracle.app.answers.reply import Reply
+from oracle.app.answers.judging import judge
+from oracle.app.answers.reply import ANSWERED, CANDIDATES, NOT_IN_MEMORY, Reply
 from oracle.app.context import Context
 from oracle.app.delivery import deliver, wakeups
 from oracle.app.delivery.team import Team, open_team
@@ -154,8 +155,8 @@ def attend_to(context: Context, asked: Asked, terms: Terms) -> Attended:
         return Attended("gone")
     if isinstance(lease, Held):
         return Attended("held", lease.until.timestamp(), lease.holder)
-    reply = answer(context, asked.question, project=asked.team.project)
-    if reply.status == "answered":
+    reply = judge(context, answer(context, asked.question, project=asked.team.project))
+    if reply.status == ANSWERED:
         _deliver(context, asked, reply.as_json())
         return Attended("answered")
     return _hand_over(context, asked, lease, terms, reply)
@@ -219,7 +220,9 @@ def _hand_over(context: Context, asked: Asked, lease: Lease, terms: Terms, reply
 
 
 def _give_up(context: Context, asked: Asked, reply: Reply, why: str) -> Attended:
-    """Deliver that memory does not know, what was searched, and that its seat was silent."""
+    """Deliver that memory does not know, what was searched, the candidates, and that its seat was silent."""
+    if reply.status == CANDIDATES:
+        reply = replace(reply, status=NOT_IN_MEMORY)
     _deliver(context, asked, {**reply.as_json(), "asked_seat": asked.name.target, "seat_silent": why})
     return Attended("unanswered", detail=why)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from oracle.app.answers.reply import Near, Reply
+from oracle.app.answers.reply import Cited, Near, Reply
 from oracle.app.context import Context
 from oracle.app.memories.packets import route
 from oracle.app.records.naming import show
@@ -38,6 +38,7 @@ def render(context: Context, project: str, dispatch: Receipt, reply: Reply) -> s
         "",
         f"{reply.status}: {reply.reason}.",
         "",
+        *(line for item in reply.claims for line in _candidate(item)),
         *(line for near in reply.nearest for line in _near(context, near)),
         *(f"No longer holds: `{item.record.slug}`{_by(item.by)}" for item in reply.replaced),
         *_memories(context, project, name.task_id, question),
@@ -64,6 +65,13 @@ def fenced(text: str) -> list[str]:
 
 def _by(chain: tuple[str, ...]) -> str:
     return f", by {', then by '.join(f'`{slug}`' for slug in chain)}" if chain else ""
+
+
+def _candidate(item: Cited) -> list[str]:
+    record, quote = item.record, item.quote
+    place, status = f"{quote.path}:{quote.lines[0]}-{quote.lines[1]}", record.effective_status
+    head = f"Found, not judged ({100 * item.probability:.0f} %): `{place}`, of {record.sort_ts[:10]}, {status}"
+    return [head, "", *fenced(quote.text)]
 
 
 def _near(context: Context, near: Near) -> list[str]:

@@ -26,7 +26,7 @@ from oracle.cli.options import (
 )
 from oracle.cli.output import Table, emphasise, headed, indented, mark_cuts, visible, write_out
 from oracle.cli.session import Call, note_wake_up
-from oracle.errors import NotInFederation, NotInMemory, UsageError
+from oracle.errors import NOT_JUDGED, NotInFederation, NotInMemory, UsageError
 from oracle.process import read_input
 from oracle.wording import Sentence, joined, say, say_each, say_many
 
@@ -103,33 +103,39 @@ def _require_ends(project: str, source: str) -> None:
 
 def _answer_now(call: Call, question: str, *, project: str, seat: str, in_prose: bool, meaning: bool) -> None:
     """Answer from disk and print it. Raises NotInMemory or NotInFederation where there is no answer; JSON holds the reply."""
+    from oracle.app.answers.reply import ANSWERED, CANDIDATES
     from oracle.app.queries import lookup
 
     asked = {"question": question, "project": project, "seat": seat}
     with call.context() as context:
         found = lookup.find(context, "ask", asked, loads_models=meaning)
         call.take(found)
-        reply: Reply = _in_prose(context, found.result) if in_prose else found.result
+        reply = _by_programs(context, found.result, in_prose=in_prose)
         absence = _absence(context, project, seat) if reply.status == NotInFederation.code else ""
     document = {**reply.as_json(), **call.standing}
-    if reply.status != "answered":
+    if reply.status not in (ANSWERED, CANDIDATES):
         call.beside_error = document
         raise _none(reply, absence)
     if call.as_json:
         call.print_json(document)
-        return
-    write_out("\n".join(_paragraphs(reply, context)))
-    for item in reply.replaced:
-        call.note(_not_quoted(item))
+    else:
+        write_out("\n".join(_paragraphs(reply, context)))
+        for item in reply.replaced:
+            call.note(_not_quoted(item))
+    if reply.status == CANDIDATES:
+        call.note(say("found, not judged: each passage says how probable it is that it holds the answer"))
+        raise typer.Exit(NOT_JUDGED)
 
 
-def _in_prose(context: Context, reply: Reply) -> Reply:
-    """Return a reply with the prose of the program that the settings name. Without settings nothing is imported."""
+def _by_programs(context: Context, reply: Reply, *, in_prose: bool) -> Reply:
+    """Return a reply as the programs that the settings name judge and retell it. Without settings nothing is imported."""
     if not os.path.exists(context.root.join(SETTINGS)):  # noqa: PTH110 -- not worth pathlib's import
         return reply
+    from oracle.app.answers.judging import judge
     from oracle.app.answers.synthesis import synthesise
 
-    return synthesise(context, reply)
+    reply = judge(context, reply)
+    return synthesise(context, reply) if in_prose else reply
 
 
 def _not_quoted(item: Replaced) -> Sentence:
@@ -197,7 +203,7 @@ def _claim(item: Cited, path: str) -> str:
     record = item.record
     place = f"{item.quote.path}:{item.quote.lines[0]}-{item.quote.lines[1]}"
     about = ", ".join(filter(None, (record.kind, record.seat_shown, record.sort_ts[:10], record.effective_status)))
-    marks: list[str] = []
+    marks: list[str] = [say("[{percent} %]", percent=round(100 * item.probability))]
     marks += [say("[contradicts {others}]", others=item.contradicts)] if item.contradicts else []
     marks += [say("[in the place of {others}]", others=item.stands_for)] if item.stands_for else []
     marks += [say("[said in {others} too]", others=item.said_in)] if item.said_in else []

@@ -180,11 +180,11 @@ def in_full(given: object) -> list[dict[str, object]]:
     return stored
 
 
-def confidence_of(claims: Sequence[Claim], given: object) -> str:
+def confidence_of(claims: Sequence[Claim], given: object) -> str | float:
     """Return the confidence to store: "unverified" for a text that claims nothing, whatever its writer says."""
     if not claims:
         return UNVERIFIED
-    return given if isinstance(given, str) and given else "medium"
+    return given if isinstance(given, str | float) and given else "medium"
 
 
 def paths_of(claims: Iterable[Claim]) -> list[str]:

@@ -19,7 +19,7 @@ SETTINGS = "config.toml"
 LANGUAGES = ("auto", "zh", "en")
 """The values of `language`."""
 
-_KEYS = ("language", "synthesizer", "daemon", "push")
+_KEYS = ("language", "synthesizer", "judge", "daemon", "push")
 """The keys of `config.toml`."""
 
 _LONGEST = 31 * 86_400
@@ -75,28 +75,28 @@ def patterns_of(root: Root, project: str, *, report: Report) -> Patterns:
     return replace(load_patterns(root, project, report=report), repository=repository)
 
 
-def load_synthesizer(root: Root) -> tuple[str, ...]:
-    """Return the command `synthesizer` of `config.toml`, () if there is none. Raises UsageError for an invalid one.
+def load_command(root: Root, name: str) -> tuple[str, ...]:
+    """Return the command that a key of `config.toml` names (`synthesizer`, `judge`), () if there is none.
 
-    If others than the owner can write the file, its command is not run.
+    Raises UsageError for an invalid command, and if others than the owner can write the file.
     """
-    stated = _load_settings(root).get("synthesizer")
+    stated = _load_settings(root).get(name)
     if stated is None:
         return ()
     words = [stated] if isinstance(stated, str) else stated
     if not isinstance(words, list) or not words or not all(isinstance(word, str) for word in words):
         raise UsageError(
-            say("The synthesizer in {settings} is not a command.", settings=SETTINGS),
-            hint=say('Write it as `synthesizer = ["claude", "-p"]`.'),
+            say("The {name} in {settings} is not a command.", name=name, settings=SETTINGS),
+            hint=say('Write it as `{name} = ["claude", "-p"]`.', name=name),
         )
     if not words[0].strip() or any("\0" in word for word in words):
         raise UsageError(
-            say("The synthesizer in {settings} names no program.", settings=SETTINGS),
+            say("The {name} in {settings} names no program.", name=name, settings=SETTINGS),
             hint=say("Name a program, or remove the line."),
         )
     if os.stat(root.join(SETTINGS)).st_mode & 0o022:
         raise UsageError(
-            say("{settings} can be written by others, so its synthesizer is not run.", settings=SETTINGS),
+            say("{settings} can be written by others, so its {name} is not run.", settings=SETTINGS, name=name),
             hint=say("chmod 600 it."),
         )
     return tuple(words)
@@ -130,7 +130,7 @@ def load_daemon(root: Root) -> dict[str, object]:
 def find_unknown(root: Root) -> list[Sentence]:
     """Return what is unknown in `config.toml`: keys that nothing reads, an unknown language.
 
-    The content of a table is checked by its own reader: `load_synthesizer`, `load_daemon`, `is_push_on`. Raises
+    The content of a table is checked by its own reader: `load_command`, `load_daemon`, `is_push_on`. Raises
     UsageError for a file that cannot be read.
     """
     stated = _load_settings(root)

@@ -1,7 +1,7 @@
 """Talk to a tmux server with a time limit on every answer and a lock for each pane.
 
-Panes are listed without libtmux, whose import costs as much as all else in a wake-up. Once a pane is found, libtmux reads
-its screen, pastes and presses keys.
+Panes are listed without libtmux, whose import costs as much as all else in a wake-up. Once a pane is found, libtmux's
+objects for the server and the pane read its screen, paste and press keys.
 
 Nothing passes through a shell, a key table or a format: words are arguments, texts are buffers, panes are named by id.
 """
@@ -11,9 +11,11 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import signal
 import subprocess
+import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -24,6 +26,7 @@ from oracle.wording import say
 
 if TYPE_CHECKING:
     import libtmux
+    from libtmux.common import tmux_cmd as LibtmuxReply
 
 ANSWER_TIME = 1.5
 """Seconds that a server may take to answer. A healthy one takes a few milliseconds."""
@@ -66,7 +69,7 @@ class Pane:
 
 @dataclass(frozen=True, slots=True)
 class TmuxReply:
-    """The output and exit code of a tmux command, in the form of libtmux."""
+    """The output and exit code of a tmux command that was run without libtmux."""
 
     stdout: list[str]
     stderr: list[str]
@@ -78,8 +81,8 @@ class Server:
 
     def __init__(self, socket: str = "") -> None:
         self._socket = socket
-        program = os.environ.get("TMUX_BIN") or "tmux"
-        self._words = (program, "-u", *(("-S", socket) if "/" in socket else ("-L", socket or "default")))
+        self._program = os.environ.get("TMUX_BIN") or "tmux"
+        self._words = (self._program, "-u", *(("-S", socket) if "/" in socket else ("-L", socket or "default")))
         self._libtmux: libtmux.Server | None = None
 
     def panes(self) -> list[Pane]:
@@ -125,9 +128,9 @@ class Server:
         word = text[:-1] + "\\;" if text.endswith(";") else text
         set_buffer = ("set-buffer", "-b", name, "--", word)
         server = self._pane(pane_id).server
-        reply = server.cmd(*set_buffer, ";", "paste-buffer", "-p", "-d", "-b", name, "-t", pane_id)
-        if reply.returncode:
-            server.cmd("delete-buffer", "-b", name)
+        paste = (*set_buffer, ";", "paste-buffer", "-p", "-d", "-b", name, "-t", pane_id)
+        if _in_time(lambda: server.cmd(*paste)).returncode:
+            _in_time(lambda: server.cmd("delete-buffer", "-b", name))
             raise _gone(pane_id)
 
     def press_enter(self, pane_id: str) -> None:
@@ -136,7 +139,8 @@ class Server:
 
     def _to(self, pane_id: str, command: str, *words: str) -> list[str]:
         """Send a pane one command, and return what tmux prints. Raises PaneGone, NoServer, Unanswered."""
-        reply = self._pane(pane_id).cmd(command, *words)
+        pane = self._pane(pane_id)
+        reply = _in_time(lambda: pane.cmd(command, *words))
         if reply.returncode:
             raise _gone(pane_id)
         return reply.stdout
@@ -145,7 +149,9 @@ class Server:
         import libtmux
 
         if self._libtmux is None:
-            self._libtmux = _bounded(self._words)
+            _name_utf8()
+            where = {"socket_path" if "/" in self._socket else "socket_name": self._socket or "default"}
+            self._libtmux = libtmux.Server(**where, tmux_bin=self._program)
         return libtmux.Pane(server=self._libtmux, pane_id=pane_id)
 
     @contextmanager
@@ -201,19 +207,40 @@ def _last_line(reply: TmuxReply) -> str:
     return reply.stderr[-1] if reply.stderr else ""
 
 
-def _bounded(words: Sequence[str]) -> libtmux.Server:
-    """Return a libtmux server whose objects get every answer within ANSWER_TIME.
+def _name_utf8() -> None:
+    """Name UTF-8 in the environment if nothing does: tmux prints `_` for other characters then, and libtmux has no `-u`."""
+    named = [os.environ.get(name) for name in ("LC_ALL", "LC_CTYPE", "LANG")]
+    locale = next(filter(None, named), "")
+    if not os.environ.get("TMUX") and "UTF8" not in locale.upper().replace("-", ""):
+        os.environ["LC_ALL"] = "C.UTF-8"
 
-    libtmux waits without a limit. All its objects send their commands through `cmd`, so the limit is set there.
-    """
-    import libtmux
 
-    class BoundedServer(libtmux.Server):
-        def cmd(self, cmd: str, *args: object, target: str | int | None = None) -> TmuxReply:  # type: ignore[override]
-            aim = () if target is None else ("-t", str(target))
-            return _run([*words, cmd, *aim, *map(str, args)])
+def _in_time(ask: Callable[[], LibtmuxReply]) -> LibtmuxReply:
+    """Return what libtmux answers. It waits without a limit, so it does that in a thread. Raises Unanswered."""
+    replies: list[LibtmuxReply] = []
+    thread = threading.Thread(target=lambda: replies.append(ask()), name="tmux", daemon=True)
+    thread.start()
+    thread.join(ANSWER_TIME)
+    if thread.is_alive():
+        _kill_children(thread)
+        raise _unanswered()
+    if not replies:
+        raise NoServer(say("tmux is not installed"))
+    return replies[0]
 
-    return BoundedServer()
+
+def _kill_children(thread: threading.Thread) -> None:
+    """Kill the tmux client that a thread waits for. Where the system does not name it, it ends when its server does."""
+    try:
+        with open(f"/proc/self/task/{thread.native_id}/children", "rb") as stream:
+            for number in stream.read().split():
+                os.kill(int(number), signal.SIGKILL)
+    except OSError:
+        return
+
+
+def _unanswered() -> Unanswered:
+    return Unanswered(say("the tmux server does not answer within {seconds:g} s", seconds=ANSWER_TIME))
 
 
 def _run(words: Sequence[str]) -> TmuxReply:
@@ -228,7 +255,7 @@ def _run(words: Sequence[str]) -> TmuxReply:
             env={**environ, "ORACLE_INTERNAL": "1"},
         )
     except subprocess.TimeoutExpired:
-        raise Unanswered(say("the tmux server does not answer within {seconds:g} s", seconds=ANSWER_TIME)) from None
+        raise _unanswered() from None
     except FileNotFoundError:
         raise NoServer(say("tmux is not installed")) from None
     out, err = (stream.decode("utf-8", "replace").rstrip("\n") for stream in (done.stdout, done.stderr))

@@ -150,8 +150,8 @@ class Server:
 
         if self._libtmux is None:
             _name_utf8()
-            where = {"socket_path" if "/" in self._socket else "socket_name": self._socket or "default"}
-            self._libtmux = libtmux.Server(**where, tmux_bin=self._program)
+            path, name = (self._socket, None) if "/" in self._socket else (None, self._socket or "default")
+            self._libtmux = libtmux.Server(socket_name=name, socket_path=path, tmux_bin=self._program)
         return libtmux.Pane(server=self._libtmux, pane_id=pane_id)
 
     @contextmanager
@@ -216,16 +216,26 @@ def _name_utf8() -> None:
 
 
 def _in_time(ask: Callable[[], LibtmuxReply]) -> LibtmuxReply:
-    """Return what libtmux answers. It waits without a limit, so it does that in a thread. Raises Unanswered."""
+    """Return what libtmux answers. It waits without a limit, so it does that in a thread. Raises Unanswered, NoServer."""
+    from libtmux.exc import LibTmuxException
+
     replies: list[LibtmuxReply] = []
-    thread = threading.Thread(target=lambda: replies.append(ask()), name="tmux", daemon=True)
+    faults: list[OSError | LibTmuxException] = []
+
+    def wait() -> None:
+        try:
+            replies.append(ask())
+        except (OSError, LibTmuxException) as fault:
+            faults.append(fault)
+
+    thread = threading.Thread(target=wait, name="tmux", daemon=True)
     thread.start()
     thread.join(ANSWER_TIME)
     if thread.is_alive():
         _kill_children(thread)
         raise _unanswered()
-    if not replies:
-        raise NoServer(say("tmux is not installed"))
+    if faults:
+        raise NoServer(say("the tmux server can't be reached")) from faults[0]
     return replies[0]
 
 

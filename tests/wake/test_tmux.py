@@ -506,7 +506,41 @@ def test_server_that_stops_in_the_middle_is_waited_for_a_bounded_time(
     assert isinstance(outcome, Busy)
     assert "does not answer" in outcome.reason
     assert took < PATIENCE / 2
+    until(lambda: not clients_of_this_process(), "no tmux client is left waiting")
     until(lambda: stage.shows(prompts.pane).strip(), "the server answers again")
+
+
+def clients_of_this_process() -> list[str]:
+    """Return the tmux clients that this process started and that did not end."""
+    found = subprocess.run(
+        ["ps", "-o", "stat=,args=", "--ppid", str(os.getpid())], capture_output=True, text=True, check=False
+    )
+    return [line for line in found.stdout.splitlines() if "tmux" in line and not line.startswith("Z")]
+
+
+IN_LOCALE = """
+import sys
+from oracle.wake.tmux import TmuxWaker
+print(ascii(TmuxWaker(sys.argv[1]).wake([sys.argv[2]], "x", patience=float(sys.argv[3]))))
+"""
+
+
+@pytest.mark.parametrize("locale", [{}, {"LC_ALL": "C"}, {"LC_ALL": "POSIX"}, {"LANG": "en_US.ISO-8859-1"}])
+@pytest.mark.parametrize("title", ["⠂ thinking", "rest"])
+def test_what_a_pane_shows_is_read_in_any_locale(stage: Stage, locale: dict[str, str], title: str):
+    prompts = stage.box("计划")
+    stage.tmux("select-pane", "-t", prompts.pane, "-T", title)
+    plain = {name: value for name, value in os.environ.items() if name not in ("LC_ALL", "LC_CTYPE", "LANG", "TMUX")}
+    command = [sys.executable, "-X", "utf8", "-c", IN_LOCALE, stage.socket, "计划", "2" if title != "rest" else "90"]
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+        env={**plain, "PYTHONCOERCECLOCALE": "0", **locale},
+    )
+    assert done.stdout.startswith("Busy" if title != "rest" else "Woken"), (done.stdout, done.stderr)
 
 
 LOADED = """

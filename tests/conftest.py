@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import json
 import os
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import typer.main
 from hypothesis import HealthCheck, settings
 
 from tests import guard
@@ -31,6 +33,9 @@ settings.register_profile(
     "ci", deadline=None, derandomize=False, max_examples=100, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+# A test calls `oracle` many times in one process, and each call makes its parser anew: read every signature once.
+typer.main.get_params_from_function = functools.cache(typer.main.get_params_from_function)
 
 
 # The world of a test --------------------------------------------------------------------------------------------------

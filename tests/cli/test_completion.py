@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -20,6 +19,7 @@ from oracle.cli.main import run
 from oracle.domain.records.drafts import Draft
 from oracle.domain.records.memories import Given
 from tests.app.squad import Squad
+from tests.forked import run_python
 
 CHECKOUT = Path(__file__).parents[2]
 START = "import sys; from oracle.cli.main import run; sys.exit(run())"
@@ -47,9 +47,7 @@ def environment(root: Path, line: str) -> dict[str, str]:
 def offered(root: Path, line: str) -> list[str]:
     """Return what a shell is told for the words typed so far."""
     known = {**os.environ, **environment(root, line)}
-    done = subprocess.run(
-        [sys.executable, "-c", START], env=known, cwd=CHECKOUT, capture_output=True, text=True, check=False
-    )
+    done = run_python(["-c", START], env=known, cwd=CHECKOUT)
     assert done.stderr == ""
     return [word.partition("\t")[0] for word in done.stdout.split("\n") if word]
 
@@ -102,14 +100,7 @@ def test_bash_which_parts_words_at_colons_is_offered_what_is_left(filled: Path, 
 def offered_by_bash(root: Path, typed: list[str]) -> list[str]:
     """Return what bash is told for the words that it hands over."""
     asking = {"_ORACLE_COMPLETE": "complete_bash", "COMP_WORDS": "\n".join(typed), "COMP_CWORD": str(len(typed) - 1)}
-    done = subprocess.run(
-        [sys.executable, "-c", START],
-        env={**os.environ, "ORACLE_ROOT": str(root), **asking},
-        cwd=CHECKOUT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_python(["-c", START], env={**os.environ, "ORACLE_ROOT": str(root), **asking}, cwd=CHECKOUT)
     assert done.stderr == ""
     return done.stdout.splitlines()
 

@@ -11,6 +11,7 @@ import pytest
 
 from oracle.domain.delivery.workflows import steps_of
 from tests.compat.team import SCRIPTS, Done
+from tests.forked import run_python
 
 EIGHT = "# Workflow: T1\n" + "".join(
     f"\n## Step {number}: s{number}\nowner_role: builder\nstatus: pending\n" for number in range(1, 9)
@@ -31,10 +32,10 @@ class Desk:
         return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environ)
 
     def call(self, *words: str) -> Done:
-        with self.start(*words) as process:
-            out, err = process.communicate(timeout=120)
-        assert "Traceback" not in err
-        return Done(process.returncode, out, err)
+        command = [str(SCRIPTS / "agent_admin.py"), "task", *words, "--project", "demo"]
+        done = run_python(command, env=self.environ)
+        assert "Traceback" not in done.stderr
+        return Done(done.returncode, done.stdout, done.stderr)
 
 
 @pytest.fixture

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.compat.team import SCRIPTS, Done
+from tests.forked import run_python
 
 INDEX = "# Memory\n\n- T-1: ✅ MERGED 2026-04-27\n  more\n- T-2: 🚀 in flight\n"
 
 
 def call(program: str, *words: str | Path, home: Path, cwd: Path | None = None) -> Done:
     environ = {key: text for key, text in os.environ.items() if key != "CLAWSEAT_MEMORY_MD"} | {"HOME": str(home)}
-    command = [sys.executable, str(SCRIPTS / f"{program}.py"), *map(str, words)]
-    done = subprocess.run(
-        command, capture_output=True, text=True, env=environ, cwd=cwd or home, check=False, timeout=120
-    )
+    done = run_python([str(SCRIPTS / f"{program}.py"), *map(str, words)], env=environ, cwd=cwd or home)
     assert "Traceback" not in done.stderr
     return Done(done.returncode, done.stdout, done.stderr)
 

@@ -14,6 +14,7 @@ from oracle.store.root import projects
 from oracle.store.root.layout import Root
 from tests.app.test_decisions import ID, payload
 from tests.compat.team import SCRIPTS, Done
+from tests.forked import run_python
 from tests.wake.stage import Stage
 
 if TYPE_CHECKING:
@@ -30,16 +31,7 @@ class Crew:
         self.environ = {**os.environ, "HOME": str(self.home), "ORACLE_TMUX_SOCKET": str(folder / "no-server")}
 
     def call(self, program: str, *words: str) -> Done:
-        command = [sys.executable, str(SCRIPTS / f"{program}.py"), *words]
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            env={**self.environ},
-            timeout=120,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
+        done = run_python([str(SCRIPTS / f"{program}.py"), *words], env=self.environ)
         assert "Traceback" not in done.stderr
         return Done(done.returncode, done.stdout, done.stderr)
 

@@ -19,6 +19,7 @@ from oracle.store.root import projects
 from oracle.store.root.layout import Root
 from tests.app.gitbox import GitBox
 from tests.compat.team import SCRIPTS, Done
+from tests.forked import run_python
 from tests.wake.stage import Stage
 
 SEATS = ("memory", "planner", "builder", "reviewer")
@@ -37,16 +38,8 @@ class Crew:
         self.environ = {**os.environ, "HOME": str(self.home), "ORACLE_TMUX_SOCKET": str(folder / "no-server")}
 
     def call(self, program: str, *words: str, stdin: str = "", **environ: str) -> Done:
-        command = [sys.executable, str(SCRIPTS / f"{program}.py"), "--profile", self.profile, *words]
-        done = subprocess.run(
-            command,
-            input=stdin,
-            capture_output=True,
-            text=True,
-            env={**self.environ, **environ},
-            timeout=120,
-            check=False,
-        )
+        command = [str(SCRIPTS / f"{program}.py"), "--profile", self.profile, *words]
+        done = run_python(command, stdin=stdin, env={**self.environ, **environ})
         assert "Traceback" not in done.stderr
         return Done(done.returncode, done.stdout, done.stderr)
 

@@ -18,6 +18,7 @@ from oracle.store.root import projects
 from oracle.store.root.layout import Root
 from tests.app.test_decisions import ID, payload
 from tests.compat.team import SCRIPTS, Done
+from tests.forked import run_python
 
 DAY = """
 0 memory_write --kind decision --project demo --title 'Use NATS' --author memory --body 'See ARENA-228 and src/app.py.'
@@ -179,15 +180,14 @@ class Office:
             "CLAWSEAT_PROJECT": "demo",
             "CLAWSEAT_WORKSPACE_ROOT": str(self.home / "ws"),
         }
-        done = subprocess.run(
-            [sys.executable, *options, str(scripts / f"{program}.py"), *(word.replace("@", "a\rb") for word in words)],
-            capture_output=True,
-            text=True,
-            env=environ,
-            cwd=self.home,
-            stdin=subprocess.DEVNULL,
-            check=False,
-        )
+        command = [str(scripts / f"{program}.py"), *(word.replace("@", "a\rb") for word in words)]
+        if options:  # for an interpreter of its own
+            command = [sys.executable, *options, *command]
+            done = subprocess.run(
+                command, input="", capture_output=True, text=True, env=environ, cwd=self.home, check=False
+            )
+        else:
+            done = run_python(command, env=environ, cwd=self.home)
         return int(code), Done(done.returncode, done.stdout, done.stderr)
 
 

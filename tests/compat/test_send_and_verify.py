@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.forked import run_python
 from tests.wake.stage import PATIENCE, Stage, until
 
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
@@ -22,13 +22,7 @@ def send(stage: Stage, *words: str, **environ: str) -> subprocess.CompletedProce
         "ORACLE_TMUX_SOCKET": stage.socket,
         "ORACLE_WAKE_PATIENCE": str(PATIENCE),
     }
-    return subprocess.run(
-        [sys.executable, str(FRONT), *words],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **home, **environ},
-        check=False,
-    )
+    return run_python([str(FRONT), *words], env={**os.environ, **home, **environ})
 
 
 def bind(stage: Stage, *projects: str) -> None:

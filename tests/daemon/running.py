@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +12,8 @@ from oracle.app.delivery import handoffs
 from oracle.store.daemon import log
 from oracle.store.daemon import state as store
 from tests.app.squad import Squad
+from tests.daemon import boxed
+from tests.forked import Forked
 from tests.wake.stage import PATIENCE, until
 
 if TYPE_CHECKING:
@@ -41,18 +41,17 @@ class Served:
         self.faults = folder / "faults"
         self.faults.mkdir()
         self.said = folder / "said.txt"
-        self.processes: list[subprocess.Popen[bytes]] = []
+        self.processes: list[Forked] = []
         self.put("projects/demo/builder/retry.md", KNOWN)
 
     # -- the process -----------------------------------------------------------------------------------------------
 
-    def start(self, *, waits: bool = True) -> subprocess.Popen[bytes]:
-        with self.said.open("ab") as stream:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "tests.daemon.boxed", self.root.path, str(self.faults), self.pace],
+    def start(self, *, waits: bool = True) -> Forked:
+        with self.said.open("ab") as stream, Path(os.devnull).open("rb") as nothing:
+            process = Forked(
+                lambda: boxed.main(self.root.path, str(self.faults), self.pace),
+                streams=[nothing.fileno(), stream.fileno(), stream.fileno()],
                 cwd=CHECKOUT,
-                stdout=stream,
-                stderr=stream,
             )
         self.processes.append(process)
         if waits:

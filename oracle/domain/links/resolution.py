@@ -41,8 +41,8 @@ class Namesakes:
     def resolve(self, ref: str, source: str) -> str | None:
         """Return the slug of these that `ref` means in the record `source`, or None.
 
-        First the source's folder is tried, then every path that ends with the words: of the same project, nearest in the
-        tree, shortest, first in the alphabet. The case counts first, then it does not. If no path is spelt so, the words
+        First the source's folder is tried, then every path that ends with the words: of the same project, in a folder above
+        the source, nearest in the tree, shortest, first in the alphabet. The case counts first, then it does not. If no path is spelt so, the words
         are compared, then the names without their stamps: of the same project, newest, nearest, shortest. Last come the
         names that records give themselves. A path that begins with `./` or `../` means just that place.
 
@@ -110,19 +110,30 @@ def _resolve_spelt(ref: str, source: str, candidates: Collection[str]) -> str | 
         if tail:
             ending = "/" + fold(tail)
             found = (slug for folded, slug in slugs.items() if f"/{folded}".endswith(ending))
-            if best := min(found, key=_order_from(source), default=None):
+            if best := min(found, key=_order_from(source, depth=tail.count("/")), default=None):
                 return best
     return None
 
 
-def _order_from(source: str) -> Callable[[str], tuple[bool, int, int, str]]:
-    """Return the key that sorts slugs by their place: of the source's project, nearest to it, shortest, by the alphabet."""
+def _order_from(source: str, *, depth: int = 0) -> Callable[[str], tuple[bool, bool, int, int, str]]:
+    """Return the key that sorts slugs by their place: of the source's project, nearest to it, shortest, by the alphabet.
+
+    `depth` is how many folders the reference names.
+    """
     project, folders = project_of(source), source.split("/")[:-1]
 
-    def order(slug: str) -> tuple[bool, int, int, str]:
-        return project_of(slug) != project, -_count_shared(slug, folders), len(slug), slug
+    def order(slug: str) -> tuple[bool, bool, int, int, str]:
+        is_above, shared = _nearness(slug, folders, depth)
+        return project_of(slug) != project, not is_above, -shared, len(slug), slug
 
     return order
+
+
+def _nearness(slug: str, folders: Sequence[str], depth: int) -> tuple[bool, int]:
+    """Return whether a slug without its last `depth` folders is in a path or above it, and how many folders they share."""
+    own = slug.count("/") - depth
+    shared = min(own, _count_shared(slug, folders))
+    return shared == own, shared
 
 
 def _count_shared(slug: str, folders: Sequence[str]) -> int:
@@ -146,7 +157,7 @@ def _best(ref: str, source: str, candidates: Collection[str]) -> str | None:
         found = (slug for slug in candidates if _ends("/" + of_slug(slug), ending, whole=not tail))
         best = max(
             sorted(found, key=lambda slug: (len(slug), slug)),
-            key=lambda slug: (project_of(slug) == project, stamp_of(slug), _count_shared(slug, folders)),
+            key=lambda slug: (project_of(slug) == project, stamp_of(slug), *_nearness(slug, folders, tail.count("/"))),
             default=None,
         )
         if best is not None:

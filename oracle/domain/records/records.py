@@ -158,9 +158,15 @@ def understand(document: Document) -> Document:
 
 
 def names_of(document: Document) -> tuple[str, ...]:
-    """Return the names that a record gives itself for links: `name`, `alias` and `aliases`, whatever their case."""
-    stated = [item for key, item in document.fields.items() if key.lower() in _NAME_KEYS]
-    texts = (" ".join(text.split()).removeprefix("[[").removesuffix("]]") for item in stated for text in as_list(item))
+    """Return the names that a record gives itself for links: `name`, `alias` and `aliases`, whatever their case.
+
+    Aliases in one line may be parted by commas; the whole line is a name too.
+    """
+    stated = [(key.lower(), item) for key, item in document.fields.items() if key.lower() in _NAME_KEYS]
+    listed = [text for _, item in stated for text in as_list(item)]
+    lines = [item for key, item in stated if key != "name" and isinstance(item, str) and not item.startswith("[")]
+    parts = [part for line in lines for part in line.translate(_SEPARATORS).split(",")]
+    texts = (" ".join(text.split()).removeprefix("[[").removesuffix("]]") for text in (*listed, *parts))
     return tuple(dict.fromkeys(text for text in texts if text and len(text) <= _MAX_TITLE))
 
 

@@ -42,9 +42,10 @@ class Namesakes:
         """Return the slug of these that `ref` means in the record `source`, or None.
 
         First the source's folder is tried, then every path that ends with the words: of the same project, in a folder above
-        the source, nearest in the tree, shortest, first in the alphabet. The case counts first, then it does not. If no path is spelt so, the words
-        are compared, then the names without their stamps: of the same project, newest, nearest, shortest. Last come the
-        names that records give themselves. A path that begins with `./` or `../` means just that place.
+        the source, nearest in the tree, shortest, first in the alphabet. The case counts first, then it does not. If no path
+        is spelt so, the words are compared, then the names without their stamps: of the same project, newest, nearest,
+        shortest. Last come the names that records give themselves. A path that begins with `./` or `../` means just that
+        place.
 
         The answer is `source` when the words mean their own record, of which the caller makes no edge. But a bare title
         means a namesake of the same project before itself.

@@ -261,6 +261,10 @@ def _title(document: Document, name: str) -> str:
         from oracle.domain.markdown.passages import first_heading
 
         text = first_heading(document.body) or name
+    elif "](" in text or "[[" in text:
+        from oracle.domain.markdown.passages import plain_heading
+
+        text = plain_heading(text) or text
     return " ".join(text.split())[:_MAX_TITLE]
 
 

@@ -8,13 +8,19 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.request import Request, urlopen
+from uuid import uuid4
 
+import mcp.types as types
 import pytest
+from pydantic import TypeAdapter
 
 from oracle.api import Oracle
+from oracle.app.decisions.handover import send
 from oracle.app.delivery import deliver, dispatch, resume, wakeups
 from oracle.app.delivery.complete import Completion
 from oracle.app.delivery.deliver import Delivery
@@ -26,25 +32,37 @@ from oracle.daemon.serve import Daemon
 from oracle.domain import schemas
 from oracle.domain.values import replace
 from oracle.errors import OracleError
+from oracle.mcp.tools import BY_NAME
 from oracle.store.delivery import entries
 from oracle.store.delivery.entries import InboxEntry, InboxKind
 from tests.app.squad import Recorder
+from tests.app.test_decisions import payload
 from tests.laws.test_every_parameter_is_clean import Program, World, holding, run
+from tests.mcp.clients import call, command
+from tests.mcp.test_http import Served
+from tests.mcp.test_stdio import HELLO, READY
 from tests.scan.made_up import Fakes
 
 Path_ = tuple[str, ...]
 
 
-def leaves(schema: dict[str, Any], whole: dict[str, Any], path: Path_ = ()) -> Iterator[tuple[Path_, dict[str, Any]]]:
+def leaves(
+    schema: dict[str, Any], whole: dict[str, Any], path: Path_ = (), *, inside: tuple[str, ...] = ()
+) -> Iterator[tuple[Path_, dict[str, Any]]]:
     """Yield the path and the schema of every field of a JSON Schema; `*` is any item of a list."""
-    while "$ref" in schema:
-        schema = whole["$defs"][schema["$ref"].rpartition("/")[2]]
-    parts = schema.get("properties", {})
-    for name, part in parts.items():
-        yield from leaves(part, whole, (*path, name))
+    name = schema.get("$ref", "")
+    if name in inside:  # a type that holds itself
+        return
+    if name:
+        schema, inside = whole["$defs"][name.rpartition("/")[2]], (*inside, name)
+    forms = schema.get("anyOf", []) + schema.get("oneOf", [])
+    for form in forms:
+        yield from leaves(form, whole, path, inside=inside)
+    for part, form in schema.get("properties", {}).items():
+        yield from leaves(form, whole, (*path, part), inside=inside)
     if "items" in schema:
-        yield from leaves(schema["items"], whole, (*path, "*"))
-    if path and not parts and "items" not in schema:
+        yield from leaves(schema["items"], whole, (*path, "*"), inside=inside)
+    if path and not forms and not schema.get("properties") and "items" not in schema:
         yield path, schema
 
 
@@ -291,3 +309,135 @@ def test_the_fields_that_a_command_needs_are_enough(
     program = Program(["memory_router", command], [], {}, memory_router.main)
     code, said = run(program, place, ["--project", "shop", "--input-json", json.dumps(ROUTED[command])], monkeypatch)
     assert code == 0, said
+
+
+# Files that programs take ---------------------------------------------------------------------------------------------
+
+TAKEN = [
+    (name, path, schema)
+    for name in ("decision-payload", "response")
+    for path, schema in leaves(schemas.load(name), schemas.load(name))
+]
+
+
+@pytest.mark.parametrize(("name", "path", "schema"), TAKEN, ids=[f"{name} {'.'.join(path)}" for name, path, _ in TAKEN])
+def test_no_field_of_a_file_that_a_program_takes_keeps_a_credential(
+    outset: World, name: str, path: Path_, schema: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, fake = outset.copy(), Fakes()
+    monkeypatch.setenv("HOME", str(place / "home"))
+    with Oracle.open(str(place / "home" / ".agents" / "memory")) as oracle:
+        for number, shape in enumerate(shapes(schema)):
+            token = fake(f"{name} {path} {number}")
+            with contextlib.suppress(OracleError):
+                if name == "response":
+                    response = put({"answer": "B.", "claims": [{"statement": "A."}]}, path, shape(token))
+                    oracle.deliver(Delivery("shop", "Q-17", "planner", response))
+                else:
+                    sent = json.loads(payload(from_seat="shop-memory", decision_id=str(uuid4())))
+                    send(oracle, json.dumps(put(sent, path, shape(token))).encode(), project="shop")
+            assert holding(place, token) == []
+
+
+# MCP ------------------------------------------------------------------------------------------------------------------
+
+NESTED = [
+    (tool.name, path, schema)
+    for tool in BY_NAME.values()
+    for path, schema in leaves(tool.schema, tool.schema)
+    if len(path) > 1
+]
+
+
+@pytest.mark.parametrize(
+    ("tool", "path", "schema"), NESTED, ids=[f"{tool} {'.'.join(path)}" for tool, path, _ in NESTED]
+)
+def test_no_field_of_an_argument_of_a_tool_keeps_a_credential(
+    outset: World, tool: str, path: Path_, schema: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, fake, arguments = outset.copy(), Fakes(), BY_NAME[tool].arguments
+    monkeypatch.setenv("HOME", str(place / "home"))
+    given = {name: arguments[name]["examples"][0] for name in BY_NAME[tool].required}
+    for number, shape in enumerate(shapes(schema)):
+        token = fake(f"{tool} {path} {number}")
+        content = put({**given, "project": "shop"}, path, shape(token))
+        sent = {name: item for name, item in content.items() if name in arguments}
+        call(place / "home" / ".agents" / "memory", tool, **sent)
+        assert holding(place, token) == []
+
+
+SENT = TypeAdapter(types.ClientRequest | types.ClientNotification).json_schema()
+KNOWN = {  # what a message names that has to be there
+    "tools/call": {"name": "search", "arguments": {"query": "retry"}},
+    "initialize": HELLO["params"],
+}
+
+
+def minimal(schema: dict[str, Any]) -> Any:
+    """Return the smallest value that fits a schema of the SDK."""
+    while "$ref" in schema:
+        schema = SENT["$defs"][schema["$ref"].rpartition("/")[2]]
+    if "const" in schema or "enum" in schema:
+        return schema.get("const") or schema["enum"][0]
+    if "anyOf" in schema:
+        return minimal(schema["anyOf"][0])
+    kind = schema.get("type", "object")
+    if kind == "object":
+        return {name: minimal(schema["properties"][name]) for name in schema.get("required", [])}
+    return {"string": "a", "integer": 1, "number": 1, "boolean": True, "array": []}[kind]
+
+
+def messages(fake: Fakes, *, most: int = 9) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield a token and a message with it, for every field of every message that a client may send."""
+    for one in SENT["anyOf"]:
+        form = SENT["$defs"][one["$ref"].rpartition("/")[2]]
+        method = form["properties"]["method"]["const"]
+        base = {**minimal(form), "jsonrpc": "2.0", "method": method}
+        base["params"] = {**base.get("params", {}), **KNOWN.get(method, {})}
+        for path, schema in [*leaves(form, SENT), (("id",), {"type": "string"}), (("params",), {"type": "object"})]:
+            for number, shape in enumerate(shapes(schema)[:most]):
+                token = fake(f"{method} {path} {number}")
+                numbered = {} if method.startswith("notifications/") else {"id": token[:8]}
+                yield token, put({**base, **numbered}, path, shape(token))
+
+
+def test_every_message_is_among_them() -> None:
+    tokens = dict(messages(Fakes()))
+    assert {one.get("method") for one in tokens.values()} >= {
+        "initialize",
+        "tools/call",
+        "resources/read",
+        "prompts/get",
+    }
+    assert len(tokens) > 200
+
+
+def test_no_field_of_a_message_over_streams_keeps_a_credential(outset: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = outset.copy()
+    monkeypatch.setenv("HOME", str(place / "home"))
+    sent = dict(messages(Fakes()))
+    lines = [json.dumps(one) for one in [HELLO, READY, *sent.values()]]
+    words = command(place / "home" / ".agents" / "memory")
+    done = subprocess.run(words, input="\n".join(lines), capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert '"id":1' in done.stdout
+    assert {token: holding(place, token) for token in sent if holding(place, token)} == {}
+
+
+def test_no_field_of_a_message_over_http_keeps_a_credential(outset: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = outset.copy()
+    monkeypatch.setenv("HOME", str(place / "home"))
+    served = Served(place / "home" / ".agents" / "memory")
+    sent, taken = dict(messages(Fakes(), most=1)), 0
+    usual = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    usual |= {"Authorization": f"Bearer {served.token}"}
+    try:
+        for token, message in {"hello": HELLO, **sent}.items():
+            request = Request(served.url, json.dumps(message).encode(), {**usual, "User-Agent": token}, method="POST")  # noqa: S310
+            with contextlib.suppress(OSError), urlopen(request, timeout=5) as reply:  # noqa: S310
+                usual.setdefault("Mcp-Session-Id", str(reply.headers["Mcp-Session-Id"] or ""))
+                taken += bool(reply.read(1))
+    finally:
+        assert served.end() == 0
+    assert taken > 20
+    assert {token: holding(place, token) for token in sent if holding(place, token)} == {}

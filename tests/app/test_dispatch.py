@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from oracle.app.delivery import resume
 from oracle.app.delivery.dispatch import least_busy
-from oracle.app.delivery.order import QUERY
+from oracle.app.delivery.order import QUERY, Order
 from oracle.app.delivery.team import open_team
 from oracle.errors import Blocked, InvalidName, OracleError, TaskAlreadyQueued, UsageError
 from oracle.store.daemon import state as daemon
@@ -204,6 +205,16 @@ def test_eight_of_one_id_at_once_dispatch_once(squad: Squad):
     assert queue(squad, "reviewer") == [("T1", "pending")]
     assert squad.text("STATUS.md").count("dispatched") == 1
     assert squad.recorder.woken() == [("reviewer", "T1")]
+
+
+def test_an_intent_that_another_process_finished_meanwhile_is_not_done_again(squad: Squad):
+    squad.ask("T1", target="reviewer", notifies=False)
+    squad.ask("T2", target="reviewer", notifies=False)
+    order = Order("demo", "T1", "planner", "reviewer", "Who decided?", profile=squad.profile, notifies=False)
+    entry = inbox.intent("dispatch", ("demo", "T1", "planner", "reviewer"), order.as_fields(), 0.0)
+    before, events = squad.snapshot(), squad.events()
+    assert "another process" in resume.finish_intent(squad.oracle, entry)
+    assert (squad.snapshot(), squad.events()) == (before, events)
 
 
 def test_dispatch_killed_at_any_step_is_finished_by_the_next_command(tmp_path: Path):

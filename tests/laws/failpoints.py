@@ -8,13 +8,15 @@ reason a copy of the disk, taken before a change, is what a death there leaves: 
 
 from __future__ import annotations
 
+import errno
 import itertools
 import os
 import signal
 import sqlite3
+import sys
 import traceback
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from oracle.index import db
 from oracle.store.disk import steps
@@ -64,6 +66,72 @@ def left_by_deaths(folder: Path, copies: Path, work: Callable[[], object]) -> It
     return laid_out(folder, copies, run)
 
 
+class _Refusal:
+    """A disk that is full (ENOSPC) or read-only (EROFS) from its n-th change on."""
+
+    def __init__(self, number: int, refusal: int) -> None:
+        self.refusal = refusal
+        self.turns = itertools.count(-number)
+
+    def around(self, call: Callable[..., Any], *args: Any, **named: Any) -> Any:
+        name = call.__name__
+        needs_room = name in ("write", "pwrite", "link", "mkdir", "execute") or (
+            name == "open" and args[1] & os.O_CREAT
+        )
+        is_elsewhere = args[0] == os.devnull or (name == "write" and args[0] <= 2)
+        if is_elsewhere or (self.refusal == errno.ENOSPC and not needs_room) or next(self.turns) < 0:
+            return call(*args, **named)
+        if name != "execute":
+            raise OSError(self.refusal, os.strerror(self.refusal), args[0] if isinstance(args[0], str) else None)
+        full = self.refusal == errno.ENOSPC
+        error = sqlite3.OperationalError("database or disk is full" if full else "attempt to write a readonly database")
+        error.sqlite_errorcode = sqlite3.SQLITE_FULL if full else sqlite3.SQLITE_READONLY
+        raise error
+
+
+def run_refused(number: int, refusal: int, work: Callable[[], int]) -> tuple[int, str]:
+    """Run `work` in a fork with a disk that refuses from its `number`-th change on. Return its code and its output."""
+
+    def run(output: TextIO) -> int:
+        sys.stdout = sys.stderr = output
+        _arm(_Refusal(number, refusal))
+        return work()
+
+    return _in_fork(run)
+
+
+def count_changes(work: Callable[[], object]) -> int:
+    """Run `work` in a fork undisturbed, and return how many changes it makes."""
+
+    def run(output: TextIO) -> int:
+        fuse = _Fuse(0, after=False)
+        _arm(fuse)
+        work()
+        output.write(str(next(fuse.turns) - 1))
+        return 0
+
+    return int(_in_fork(run)[1])
+
+
+def _in_fork(work: Callable[[TextIO], int]) -> tuple[int, str]:
+    """Run `work` in a fork. Return its code, and what it writes to the stream that it gets."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        code = 1
+        with os.fdopen(writer, "w", encoding="utf-8") as output:
+            try:
+                code = work(output)
+            except BaseException:  # noqa: BLE001 - the child must never return into the test runner
+                traceback.print_exc(file=output)
+            output.flush()
+            os._exit(code)
+    os.close(writer)
+    with os.fdopen(reader, encoding="utf-8") as stream:
+        said = stream.read()
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), said
+
+
 def run_until(number: int, work: Callable[[Callable[[str], None]], None], *, after: bool) -> Outcome:
     """Fork, run `work` and kill it around its `number`-th change; `work` gets the function by which it acknowledges."""
     reader, writer = os.pipe()
@@ -91,7 +159,7 @@ def _be_child(number: int, work: Callable[[Callable[[str], None]], None], writer
     os._exit(0)
 
 
-def _arm(fuse: _Fuse | Camera) -> None:
+def _arm(fuse: _Fuse | _Refusal | Camera) -> None:
     for name in CALLS:
         setattr(os, name, _wrap(fuse, getattr(os, name), reads=name == "open"))
     steps.exchange = _wrap(fuse, steps.exchange, reads=False)
@@ -109,7 +177,7 @@ def _arm(fuse: _Fuse | Camera) -> None:
     db._connect = connect
 
 
-def _wrap(fuse: _Fuse | Camera, call: Callable[..., Any], *, reads: bool) -> Callable[..., Any]:
+def _wrap(fuse: _Fuse | _Refusal | Camera, call: Callable[..., Any], *, reads: bool) -> Callable[..., Any]:
     def wrapped(*args: Any, **named: Any) -> Any:
         if reads and not args[1] & WRITE_FLAGS:
             return call(*args, **named)

@@ -274,6 +274,15 @@ def test_death_at_any_file_operation_leaves_nothing_half_done_for_good(tmp_path:
     assert deaths > 30
 
 
+def test_death_while_a_dispatch_is_consumed_leaves_no_claim_beside_it(tmp_path: Path) -> None:
+    for at in range(40):
+        handoffs.publish(f"{tmp_path}/{at}", DISPATCH)
+        handoffs.claim(f"{tmp_path}/{at}", NAME, holder="me", now=NOW)
+    for at in each_crash(lambda at: handoffs.consume(f"{tmp_path}/{at}", NAME)):
+        left = names(tmp_path / str(at))
+        assert f"{NAME.file_name}.consumed" not in left or f"{NAME.file_name}.claim" not in left, at
+
+
 def test_death_in_the_middle_of_an_acknowledgement_or_a_replacement(tmp_path: Path) -> None:
     rework = ANSWER.with_fields({"summary": "Option C."})
 

@@ -144,11 +144,12 @@ def unattended(found: inbox.Inbox, now: float) -> list[InboxEntry]:
 
 def finish_intent(context: Context, entry: InboxEntry) -> str:
     """Do the steps of an intent; return a sentence, "" when the disk or a lock refused and it has to wait."""
-    now = context.now_seconds()
-    inbox.take(context.root, entry, now)
+    is_taken = inbox.take(context.root, entry, context.now_seconds())
     named = _words(entry)
     try:
         guard.require_unchanged(context, {"subject": entry.subject}, _content(entry))
+        if not is_taken and inbox.find(context.root, entry) is None:
+            return say("{entry}: another process finished it", entry=named)
         said = _carry_on(context, entry)
     except (*inbox.KEPT, RulesUnusable) as error:
         inbox.defer(context.root, entry, now=context.now_seconds(), error=error.sentence, most=wakeups.TRIES)

@@ -198,8 +198,8 @@ def consume(folder: str, name: ReceiptName) -> bool:
             before = read(folder, name, CONSUMED)
             if before is not None and not receipts.say_the_same(found, before):
                 _keep_aside(folder, name, CONSUMED)  # an earlier round: some tools dispatch a task id again
+            steps.remove(path + CLAIM)  # first: nobody looks for the claim of a consumed dispatch
             steps.rename(path, path + CONSUMED)
-        steps.remove(path + CLAIM)
     return found is not None
 
 

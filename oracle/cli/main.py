@@ -45,37 +45,47 @@ def run(words: Sequence[str] | None = None) -> int:
 
 
 def _run(call: Call, words: list[str]) -> int:
-    import typer
-
-    from oracle.cli.application import ask_for_help
-    from oracle.cli.application import command as build
-    from oracle.cli.i18n.translate import is_english
-    from oracle.cli.output import ReaderGone, held_back
+    from oracle.cli import plain_search
+    from oracle.cli.output import ReaderGone
 
     try:
         if not all(map(str.isascii, words)):
             from oracle.process import require_text
 
             require_text(words)
-        words = ask_for_help(_agree_on_language(words))
-        command = build()
-        if not is_english():
-            from oracle.cli.help import translate_command
-
-            translate_command(command)
-        with held_back(words), _as_typed():
-            code = command.main(words, prog_name="oracle", standalone_mode=False, obj=call)
-        return code if isinstance(code, int) else 0
+        words = _agree_on_language(words)
+        return 0 if plain_search.run(call, words) else _parse(call, words)
     except ReaderGone:
         return 0
     except OracleError as error:
         return call.fail(error)
-    except typer.Abort:
-        return INTERRUPTED
     except Exception as error:  # noqa: BLE001 -- the one place where a traceback ends, so that no person ever reads one
         from oracle.process import lost_folder
 
         return call.fail(_as_usage(error) or lost_folder(error) or _log(call, error))
+
+
+def _parse(call: Call, words: list[str]) -> int:
+    """Run the command that the words name, and return its exit code."""
+    import typer
+
+    from oracle.cli.application import ask_for_help
+    from oracle.cli.application import command as build
+    from oracle.cli.i18n.translate import is_english
+    from oracle.cli.output import held_back
+
+    words = ask_for_help(words)
+    command = build()
+    if not is_english():
+        from oracle.cli.help import translate_command
+
+        translate_command(command)
+    try:
+        with held_back(words), _as_typed():
+            code = command.main(words, prog_name="oracle", standalone_mode=False, obj=call)
+    except typer.Abort:
+        return INTERRUPTED
+    return code if isinstance(code, int) else 0
 
 
 def _agree_on_language(words: list[str]) -> list[str]:

@@ -10,15 +10,14 @@ import io
 import json
 import os
 import re
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice, zip_longest
 
 from oracle.cli.i18n.translate import translate
 from oracle.cli.layout import NARROWEST, broken, cells, cut, hanging, padded, shorten, squeeze, wrap
+from oracle.domain.values import value
 from oracle.errors import DiskFailure
 from oracle.process import STEERING_IN_LINES, spelled, spelled_lines
 from oracle.wording import Sentence, say
@@ -55,7 +54,7 @@ def as_json(document: object) -> str:
     return STEERING_IN_LINES.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Table:
     """Rows for people: on a terminal below headings, through a pipe one line a row with tabs between the cells.
 
@@ -85,6 +84,8 @@ def print_table(table: Table) -> None:
 
 def columns() -> int:
     """Return how many columns the terminal has."""
+    import shutil
+
     return shutil.get_terminal_size().columns
 
 

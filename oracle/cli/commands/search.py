@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 import math
 import sys
-from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
 import typer
 
-from oracle.cli import completion
-from oracle.cli.listing import known_words, mark, seat_of
+from oracle.cli import completion, plain_search
 from oracle.cli.options import Filters, Fresh, Meaning, argument, option, single
-from oracle.cli.output import Table, headed, indented, mark_cuts, write_out
+from oracle.cli.output import Table, write_out
 from oracle.cli.session import Call
 from oracle.errors import NotInMemory, OracleError, UsageError
 from oracle.wording import say, say_each
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from oracle.app.context import Context
-    from oracle.app.records.views import Hit
 
 
 class _How(TypedDict):
@@ -30,11 +27,6 @@ class _How(TypedDict):
     strict: bool
     lexical: bool
     fresh: bool
-
-
-_OF_THE_SHELL = frozenset("'\"\\$`&|;<>()*?[]{}!")
-_LONGEST_ECHO = 200
-"""Characters of what was looked for that a sentence repeats."""
 
 
 search_app = single()
@@ -57,8 +49,6 @@ def search(
     fresh: Fresh = False,
 ) -> None:
     """Find passages by words, best first, retired ones last."""
-    if lexical and meaning:
-        raise UsageError(say("--lexical and --meaning exclude each other."), hint=say("Leave one out."))
     words = " ".join(text or [])
     if stdin:
         if words.strip():
@@ -69,54 +59,8 @@ def search(
         with call.context() as context:
             _answer_lines(context, filters, explain=explain, limit=limit, strict=strict, lexical=lexical, fresh=fresh)
         return
-    from oracle.app.queries import lookup
-
-    lookup.require_words(words)
-    asked = {"text": words, "filters": filters, "limit": limit, "fresh": fresh, "strict": strict, "lexical": lexical}
-    with call.context("records") as context:
-        found = lookup.find(context, "search", asked, loads_models=meaning)
-        call.take(found)
-        hits: list[Hit] = found.result
-        if not hits:
-            hint = known_words(context, filters) or _way_out(context, words, filters)
-            raise NotInMemory(say("not_in_memory_db: nothing was found for {words!r}.", words=_cut(words)), hint=hint)
-        root = context.root
-    if hits[0].instead_of:
-        call.warn(say("{instead_of} would come first, but no longer holds.", instead_of=hits[0].instead_of))
-    if call.as_json:
-        call.print_json({"records": [{**hit.as_json(), **_signals(hit, explain)} for hit in hits], **call.standing})
-    else:
-        write_out("\n".join(_hit_text(hit, explain, root.join(hit.record.path)) for hit in hits))
-
-
-def _way_out(context: Context, words: str, filters: Mapping[str, str]) -> str:
-    """Return where else the words were found, in names or facts, else what to try."""
-    from oracle.app.records import listing
-
-    if not listing.list_records(context, {}, limit=1):
-        return say("The Root {path} holds no records: is it the one that you mean?", path=context.root.path)
-    found = _in_names(context, words, filters) or _in_facts(context, words, filters)
-    return found or say("Try fewer words, or fewer filters.")
-
-
-def _in_names(context: Context, words: str, filters: Mapping[str, str]) -> str:
-    """Return which records have the words in the name of their file alone, "" when none has."""
-    from oracle.app.records.naming import find_with_words
-
-    named = find_with_words(context, words, filters)
-    return say("Found only in the names of {names}.", names=named) if named else ""
-
-
-def _in_facts(context: Context, words: str, filters: Mapping[str, str]) -> str:
-    """Return how to see the facts that hold the words, "" without any or when the filters ask for records."""
-    from oracle.app.search.federated import keys_of_facts
-
-    keys = [] if filters else keys_of_facts(context, words.strip())
-    return (
-        say("Found only in facts: {commands}.", commands=[f"`oracle show {quote(key)}`" for key in keys])
-        if keys
-        else ""
-    )
+    how = {"strict": strict, "lexical": lexical, "meaning": meaning, "explain": explain, "fresh": fresh}
+    plain_search.search(call, words, filters, limit=limit, **how)
 
 
 def _answer_lines(context: Context, filters: Mapping[str, str], *, explain: bool, **how: Unpack[_How]) -> None:
@@ -134,7 +78,7 @@ def _answer_lines(context: Context, filters: Mapping[str, str], *, explain: bool
             if "id" in asked:
                 answer["id"] = asked["id"]
             hits = search.search(context, _query(asked, number), {**filters, **_project(asked, number)}, **how)
-            answer["hits"] = [{**hit.as_answer(), **_signals(hit, explain)} for hit in hits]
+            answer["hits"] = [{**hit.as_answer(), **plain_search.signals(hit, explain)} for hit in hits]
             if not hits:
                 answer["status"] = NotInMemory.code
             answered = True
@@ -189,36 +133,6 @@ def _project(asked: Mapping[str, Any], number: int) -> dict[str, str]:
             hint=say('Write {{"query": "words", "project": "name"}}.'),
         )
     return {"project": project} if project else {}
-
-
-def _signals(hit: Hit, explain: bool) -> dict[str, object]:
-    return {"signals": {name: round(points, 3) for name, points in hit.parts}} if explain else {}
-
-
-def _hit_text(hit: Hit, explain: bool, path: str) -> str:
-    record = hit.record
-    place = _pasteable(f"{record.path}:{hit.first_line}-{hit.last_line}")
-    about = f"{record.title} ({record.kind}, {seat_of(record)}, {record.sort_ts[:10]})"
-    lines = [headed(place, [about, mark(record, hit.chain)])]
-    if explain:
-        given = ", ".join(f"{name} {points:+.2f}" for name, points in hit.parts)
-        signals = given or say("nothing")
-        score = say("score {score:.2f} = {given}; {why}", score=hit.score, given=signals, why=hit.why)
-        lines.append(indented(score))
-    if hit.snippet.strip():
-        lines.append(indented(mark_cuts(hit.snippet, path, (hit.first_line, hit.last_line))))
-    return "\n".join(lines) + "\n"
-
-
-def _pasteable(place: str) -> str:
-    """Return a place as it may be given to `oracle show` in a shell: quoted where it holds blanks or what a shell reads."""
-    if not any(char.isspace() or char in _OF_THE_SHELL for char in place):
-        return place
-    return quote(place)
-
-
-def _cut(words: str) -> str:
-    return words if len(words) <= _LONGEST_ECHO else f"{words[:_LONGEST_ECHO]}…"
 
 
 Texts = list[str] | None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,9 @@ WRITERS, EACH, READERS = 8, 50, 4
 TASK = "entity:taskid:ARENA-1"
 PATIENCE = 300
 """Seconds after which what another process is to do was never done."""
+
+REST = 0.01
+"""Seconds that a reader leaves the processor to the writers after each turn."""
 
 FORK = multiprocessing.get_context("fork")
 
@@ -64,6 +68,7 @@ def read(root: str, number: int, errors: Queue[str], go: Event, stop: Event) -> 
                     if number % 2:
                         oracle.search("turn", limit=3)
                     check_lines(Path(root))
+                    time.sleep(REST)
     except BaseException as error:  # noqa: BLE001 - whatever a reader meets is what this test is about
         errors.put(f"{type(error).__name__}: {error}")
 

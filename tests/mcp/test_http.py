@@ -59,8 +59,10 @@ class Served:
         return self.process.returncode
 
 
-@pytest.fixture
-def served(root: Path) -> Iterator[Served]:
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """Give a server that the tests of this module share: none of them ends it."""
+    root = tmp_path_factory.mktemp("served") / "memory"
     put(root, "projects/arena/planner/retry.md", "The upload retries five times. For ARENA-228.\n")
     made = Served(root)
     yield made
@@ -129,7 +131,8 @@ def test_it_listens_on_the_loopback_address_alone(served: Served):
     assert addresses == {"0100007F"}
 
 
-def test_a_signal_ends_it_in_peace_and_a_taken_port_is_said(served: Served, root: Path):
+def test_a_signal_ends_it_in_peace_and_a_taken_port_is_said(root: Path):
+    served = Served(root)
     port = served.url.split(":")[2].split("/")[0]
     done = subprocess.run(
         command(root, "--http", "--port", port), capture_output=True, text=True, check=False, timeout=120

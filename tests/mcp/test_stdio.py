@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,8 @@ import pytest
 
 from oracle.api import Oracle
 from oracle.app.root import check
+from oracle.cli.main import run
+from tests.forked import Forked
 from tests.growth import costs_at_most
 from tests.mcp.clients import CHECKOUT, Result, command, parameters, put
 
@@ -38,15 +42,16 @@ class Raw:
     def __init__(self, words: list[str], **more: Any) -> None:
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         self.process = subprocess.Popen(words, **{**pipes, **more})
+        self.stdin, self.stdout = self.process.stdin, self.process.stdout
 
     def send(self, message: dict[str, Any]) -> None:
-        assert self.process.stdin
-        self.process.stdin.write(json.dumps(message).encode() + b"\n")
-        self.process.stdin.flush()
+        assert self.stdin
+        self.stdin.write(json.dumps(message).encode() + b"\n")
+        self.stdin.flush()
 
     def receive(self) -> dict[str, Any]:
-        assert self.process.stdout
-        message: dict[str, Any] = json.loads(self.process.stdout.readline())
+        assert self.stdout
+        message: dict[str, Any] = json.loads(self.stdout.readline())
         return message
 
     def call(self, number: int, tool: str, **given: Any) -> dict[str, Any]:
@@ -58,6 +63,30 @@ class Raw:
     def end(self) -> tuple[bytes, bytes, int]:
         out, err = self.process.communicate(timeout=120)
         return out, err, self.process.returncode
+
+
+class ForkedServer(Raw):
+    """A server in a fork of this process, which has loaded the SDK."""
+
+    def __init__(self, root: Path) -> None:
+        given, asks = os.pipe()
+        answers, told = os.pipe()
+        with Path(os.devnull).open("wb") as nothing:
+            words = ["mcp", "--memory-dir", str(root)]
+            self.child = Forked(lambda: sys.exit(run(words)), streams=[given, told, nothing.fileno()])
+        os.close(given)
+        os.close(told)
+        self.stdin, self.stdout = os.fdopen(asks, "wb"), os.fdopen(answers, "rb")
+
+    def end(self) -> int:
+        self.stdin.close()
+        code = self.child.wait()
+        self.stdout.close()
+        return code
+
+
+def code_of(result: dict[str, Any]) -> str:
+    return str(result["structuredContent"].get("error", {}).get("code", ""))
 
 
 @pytest.fixture
@@ -253,32 +282,31 @@ def test_the_first_reply_costs_no_more_than_the_sdk(arena: Path):
 @pytest.mark.slow
 def test_twenty_servers_on_one_root_at_once(arena: Path):
     """Each reads and writes while the others do; none waits for ever, and no word of SQLite's reaches a client."""
+    servers = [ForkedServer(arena) for _ in range(SERVERS)]
 
-    async def use(number: int) -> list[Result]:
-        async with mcp.Client(parameters(arena)) as client:
-            written = {"kind": "decision", "project": "arena", "title": f"Record {number}", "body": "For ARENA-228."}
-            calls = [
-                ("search", {"query": "upload retries"}),
-                ("write_record", written),
-                ("backlinks", {"target": "entity:taskid:ARENA-228"}),
-                ("ask", {"question": "How often are uploads retried?"}),
-                ("write_record", {**written, "title": f"Second {number}"}),
-                ("list_records", {"project": "arena", "limit": 100}),
-            ]
-            return [Result(await client.call_tool(name, given)) for name, given in calls]
+    def use(number: int) -> list[dict[str, Any]]:
+        server = servers[number]
+        server.send(HELLO)
+        assert server.receive()["result"]["serverInfo"]["name"] == "oracle"
+        server.send(READY)
+        written = {"kind": "decision", "project": "arena", "title": f"Record {number}", "body": "For ARENA-228."}
+        calls: list[tuple[str, dict[str, Any]]] = [
+            ("search", {"query": "upload retries"}),
+            ("write_record", written),
+            ("backlinks", {"target": "entity:taskid:ARENA-228"}),
+            ("ask", {"question": "How often are uploads retried?"}),
+            ("write_record", {**written, "title": f"Second {number}"}),
+            ("list_records", {"project": "arena", "limit": 100}),
+        ]
+        return [server.call(turn, name, **given) for turn, (name, given) in enumerate(calls, 2)]
 
-    async def all_at_once() -> list[list[Result]]:
-        return await asyncio.wait_for(asyncio.gather(*(use(number) for number in range(SERVERS))), 300)
-
-    answers = asyncio.run(all_at_once())
-    told = [
-        result.text
-        for results in answers
-        for result in results
-        if result.is_error and result.code != "not_in_memory_db"
-    ]
+    with ThreadPoolExecutor(SERVERS) as pool:
+        answers = [result for results in pool.map(use, range(SERVERS), timeout=300) for result in results]
+    assert [server.end() for server in servers] == [0] * SERVERS
+    assert len(answers) == 6 * SERVERS
+    told = [one for one in answers if one.get("isError") and code_of(one) != "not_in_memory_db"]
     assert told == []
-    assert not [result for results in answers for result in results if "locked" in result.whole]
+    assert not [one for one in answers if "locked" in json.dumps(one)]
     with Oracle.open(str(arena)) as oracle:
         assert len(oracle.records({"project": "arena", "kind": "decision"})) == 2 * SERVERS
         assert len(oracle.backlinks("entity:taskid:ARENA-228")) == 2 * SERVERS + 1

@@ -12,6 +12,7 @@ import importlib
 import io
 import itertools
 import json
+import os
 import shlex
 import shutil
 import sys
@@ -39,7 +40,7 @@ from tests.mcp.clients import call
 from tests.scan.made_up import Fakes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 SERVING = {"mcp", "daemon", "compat"}  # they run until they are stopped, or run another program
 ASIDE = {"memory_dir", "help", "lang", "secrets"}
@@ -78,6 +79,8 @@ class World:
         (self.given / "a.json").write_text('{"answer": "Twice."}', encoding="utf-8")
         (self.given / "d.json").write_bytes(payload())
         self.calls = 0
+        self.place: Path | None = None
+        self.before: dict[str, tuple[int, ...]] = {}
 
     def copy(self) -> Path:
         """Return a copy of it, with its own paths in its profile."""
@@ -87,6 +90,32 @@ class World:
         for path in place.rglob("*.toml"):
             path.write_text(path.read_text(encoding="utf-8").replace(str(self.made), str(place)), encoding="utf-8")
         return place
+
+    def untouched(self) -> Path:
+        """Return a copy that no call has changed."""
+        if self.place is None:
+            self.place = self.copy()
+            self.before = look(self.place)
+        return self.place
+
+    def touched(self) -> list[Path]:
+        """Return what the last call changed in its copy, which is then given to no other call."""
+        assert self.place is not None
+        after = look(self.place)
+        if after != self.before:
+            self.place = None
+        return [Path(name) for name, status in after.items() if status != self.before.get(name)]
+
+
+def look(place: Path) -> dict[str, tuple[int, ...]]:
+    """Return what every file and folder below a place is known by; a change of one shows in it."""
+    found = {}
+    for folder, folders, names in os.walk(place):
+        for name in (*folders, *names):
+            path = f"{folder}/{name}"
+            status = os.lstat(path)
+            found[path] = (status.st_ino, status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_mode)
+    return found
 
 
 class Parameter:
@@ -225,11 +254,11 @@ def _below(parser: argparse.ArgumentParser, words: list[str], run: Any) -> Itera
     yield Program(words, parameters, {}, run, [action.dest for action in parser._actions if action.nargs == 0])
 
 
-def holding(place: Path, token: str) -> list[str]:
-    """Return the files and folders below a place that have a token in their name or their content."""
+def holding(place: Path, token: str, paths: Iterable[Path] | None = None) -> list[str]:
+    """Return which of the files and folders below a place have a token in their name or their content."""
     found = [
         path
-        for path in place.rglob("*")
+        for path in (place.rglob("*") if paths is None else paths)
         if token in path.name or (path.is_file() and token.encode() in path.read_bytes())
     ]
     return [str(path.relative_to(place)).replace(token, "<token>") for path in found]
@@ -251,11 +280,12 @@ def kept(outset: World, program: Program, monkeypatch: pytest.MonkeyPatch) -> li
         for value in one.tested(outset.given, token):
             answers = set()
             for attempt in list(attempts):
-                place = outset.copy()
+                place = outset.untouched()
                 words = [*(["--secrets", policy] if policy else []), *program.call(place, one, value, *attempt)]
                 code, said = run(program, place, words, monkeypatch)
-                found += [f"{one.name} {policy}: {path}" for path in holding(place, token)]
-                shutil.rmtree(place)
+                found += [f"{one.name} {policy}: {path}" for path in holding(place, token, outset.touched())]
+                if outset.place is None:
+                    shutil.rmtree(place)
                 answer = (code, said.replace(str(place), ""))
                 is_taken = code == 0 or "secret" in said or "must not leave" in said
                 if is_taken:

@@ -1,4 +1,4 @@
-"""Of an unresolved merge neither side is quoted as an answer; search still finds both."""
+"""Of an unresolved merge or two frontmatters neither side is quoted as an answer; search still finds both."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from oracle.api import Oracle
+from oracle.app.records.listing import list_problems
 
 SLUG = "projects/arena/decision/2026-01-01-queue"
 HEAD = "---\ntitle: Queue\nkind: decision\n---\n"
@@ -21,6 +22,7 @@ BODIES = {
     "never ended": SIDES.replace(">>>>>>> feature\n", ""),
     "over paragraphs": SIDES.replace("=======", "\nMore on redisx.\n\n======="),
     "two of them": f"{SIDES}\n{SIDES}",
+    "without names": SIDES.replace(" HEAD", "").replace(" feature", ""),
 }
 
 
@@ -44,4 +46,17 @@ def test_no_side_is_an_answer(root: Path, body: str) -> None:
 def test_what_is_outside_is_quoted(root: Path) -> None:
     put(root, f"{HEAD}{SIDES}\nThe zanzibar is decided.\n")
     with Oracle.open(str(root)) as oracle:
+        assert "The zanzibar is decided." in json.dumps(oracle.answer("What is the zanzibar?").as_json())
+
+
+@pytest.mark.parametrize("gap", ["", "\n", "\n\n\n"])
+@pytest.mark.parametrize("second", ["status: closedx\ntitle: Kafkax", "标题: 乙 closedx", "# a comment\nkind: closedx"])
+def test_a_second_frontmatter_is_a_problem_and_no_answer(root: Path, gap: str, second: str) -> None:
+    put(root, f"{HEAD}{gap}---\n{second}\n---\nThe zanzibar is decided.\n")
+    with Oracle.open(str(root)) as oracle:
+        oracle.reconcile()
+        ((_, line, reason),) = list_problems(oracle)
+        assert (line, reason.startswith("A second frontmatter")) == (5 + len(gap), True)
+        for question in ("What is the zanzibar?", "What is closedx?"):
+            assert "closedx" not in json.dumps([claim.as_json() for claim in oracle.answer(question).claims])
         assert "The zanzibar is decided." in json.dumps(oracle.answer("What is the zanzibar?").as_json())

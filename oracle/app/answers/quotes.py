@@ -14,6 +14,7 @@ from oracle.domain.markdown.passages import find_conflicts
 from oracle.domain.values import value
 from oracle.index.write.reading import digest_of
 from oracle.store.markdown import records
+from oracle.store.markdown.markdown import find_second_block
 
 MAX_CHARACTERS = 700
 """Of one quote; whole lines, unless one line is longer."""
@@ -30,7 +31,7 @@ class QuotedFile:
     """Its lines as they are counted everywhere."""
     sha256: str
     merged: frozenset[int] = frozenset()
-    """The lines of unresolved merges, of which no side is quoted."""
+    """The lines of unresolved merges and of a second frontmatter, of which no side is quoted."""
 
 
 @value
@@ -56,8 +57,10 @@ def open_source(context: Context, record: Summary) -> QuotedFile | None:
     if known is None or known[0] != digest_of(raw):
         return None
     lines = tuple(text_of(raw).removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n"))
-    merged = frozenset(number for first, last in find_conflicts(lines) for number in range(first, last + 1))
-    return QuotedFile(record, raw, records.parse(record.path, raw), lines, hashlib.sha256(raw).hexdigest(), merged)
+    document = records.parse(record.path, raw)
+    merged = {number for first, last in find_conflicts(lines) for number in range(first, last + 1)}
+    merged.update(find_second_block(document))
+    return QuotedFile(record, raw, document, lines, hashlib.sha256(raw).hexdigest(), frozenset(merged))
 
 
 def quote_lines(source: QuotedFile, first: int, last: int, text: str) -> Quote | None:

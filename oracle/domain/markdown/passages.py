@@ -35,7 +35,7 @@ def find_conflicts(lines: Sequence[str]) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     opened, is_divided = 0, False
     for number, line in enumerate(lines, 1):
-        if line.startswith("<<<<<<< "):
+        if line.startswith("<<<<<<< ") or line.rstrip() == "<<<<<<<":
             opened, is_divided = opened or number, False
         elif opened and line.rstrip() == "=======":
             is_divided = True

@@ -57,13 +57,11 @@ def _check_body(document: Document) -> Document:
     """Return the document with the problems of its body: a second block of frontmatter, unresolved merges."""
     body, known = document.body, {problem.line for problem in document.problems}
     found: list[Problem] = []
-    second = compiled(_LATE_OPENING).match(body) if document.fields else None
-    if second and _starts_with_field(body[second.end() :]) and _CLOSING.search(body, second.end()):
-        line = document.body_line + body.count("\n", 0, second.end()) - 1
+    if second := find_second_block(document):
         found.append(
-            Problem(line, say("A second frontmatter starts here; it was read as text. Join it with the first."))
+            Problem(second[0], say("A second frontmatter starts here; it was read as text. Join it with the first."))
         )
-    if "<<<<<<< " in body:
+    if "<<<<<<<" in body:
         from oracle.domain.markdown.masks import mask_code
         from oracle.domain.markdown.passages import find_conflicts
 
@@ -74,6 +72,17 @@ def _check_body(document: Document) -> Document:
         return document
     problems = tuple(_bounded([*document.problems, *found]))
     return Document(document.fields, body, document.body_line, document.key_lines, problems)
+
+
+def find_second_block(document: Document) -> range:
+    """Return the lines of the file that a second block of frontmatter takes, directly behind the first."""
+    body = document.body
+    opening = compiled(_LATE_OPENING).match(body) if document.fields else None
+    closing = _CLOSING.search(body, opening.end()) if opening and _starts_with_field(body[opening.end() :]) else None
+    if opening is None or closing is None:
+        return range(0)
+    first, last = (document.body_line + body.count("\n", 0, at) for at in (opening.end(), closing.start()))
+    return range(first - 1, last + 1)
 
 
 def _decode(raw: bytes) -> tuple[str, list[Problem]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -213,3 +214,30 @@ def test_a_chinese_phrase_comes_before_its_pairs(root: Path, phrase: str, apart:
     for number in range(3):
         put(root, f"apart-{number}", f"# 二\n\n{apart * 9}\n")
     assert first(root, phrase) == "whole"
+
+
+@pytest.mark.parametrize(
+    ("query", "longer", "apart"),
+    [
+        ("retry_count", "MAX_RETRY_COUNT", "Retry count"),
+        ("Why is retry_count ignored?", "retry_count_max", "retry-count"),
+        ("为什么 batch_size 被忽略？", "max_batch_size", "batch size"),
+        ("Node.js", "my-Node.js-addon", "Node js"),
+        ("Node.js的版本", "Node.js.org", "node js"),
+        ("a.b.c", "a.b.c.d", "a b c"),
+        ("std::mutex", "std::mutex::lock", "std mutex"),
+        ("user/profile", "user/profile/photo", "user profile"),
+        ("C++", "C++17", "plan C"),
+        ("C#", "C#10", "plan C"),
+    ],
+)
+@pytest.mark.parametrize(
+    "text", ["# On {}\n\nIt is so.\n", "# Notes\n\n## On {}\n\nIt is so.\n", "# Notes\n\nOn {}.\n"]
+)
+def test_a_word_with_a_mark_comes_before_its_parts_and_longer_words(
+    root: Path, query: str, longer: str, apart: str, text: str
+) -> None:
+    word = max(re.findall(r"[!-~]*[_.:/+#][!-~]*", query), key=len)
+    for name, said in (("a-longer", longer), ("b-apart", apart), ("c-wanted", word)):
+        put(root, name, text.format(said))
+    assert first(root, query) == "c-wanted"

@@ -60,14 +60,15 @@ class RecordPage:
     """
 
     __slots__ = (
-        "asks", "chunks", "days", "headings", "is_conversation", "lengths", "lines", "passages", "postings", "sentences",
-        "shift", "speakers", "title", "whole",
+        "asks", "chunks", "days", "headings", "is_conversation", "lengths", "lines", "name", "passages", "postings",
+        "sentences", "shift", "speakers", "title", "whole",
     )  # fmt: skip
 
     def __init__(self, text: str, title: str, *, shift: int = 0, whole: int = 0, dated: str = "") -> None:
         self.lines = text.split("\n")
         self.shift = shift
         self.whole = whole
+        self.name = title
         self.title = tokens(title)
         self.passages = passages.cut(text)
         self.days = days_in(f"{dated}\n{title}\n{text[:_HEAD]}")

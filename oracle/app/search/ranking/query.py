@@ -86,6 +86,7 @@ def _near_days(asked: Day, stated: Day) -> float:
 
 _POSSESSIVE = r"(?i)[’'](?:s|t|re|ll|ve|d|m)\b"
 _COMPOUND = r"[a-z]{2,}(?:-[a-z]{2,})+"
+_MARKED = r"(?<![\w.:/@#+-])[a-z0-9][a-z0-9-]*(?:[_.:/]+[a-z0-9-]+)+|(?<![\w.:/@#+-])[a-z](?:\+\+|#)(?![\w+#])"
 _SINGLE = 0.4
 """Weight of one character of a longer run: it says little, but finds other words for the same."""
 _WHOLE = 1e-6
@@ -117,6 +118,16 @@ class SearchQuery:
     terms: tuple[Term, ...]
     days: tuple[Day, ...]
     shapes: frozenset[str]
+
+    @property
+    def marked(self) -> re.Pattern[str] | None:
+        """The pattern of the words with a mark, as they are written in small letters: `retry_count`, `node.js`, `c++`."""
+        words = {found[0].rstrip(".:/") for found in compiled(_MARKED).finditer(self.text.lower())}
+        if not words:
+            return None
+        return re.compile(
+            rf"(?<![\w.:/@#+-])(?:{'|'.join(map(re.escape, sorted(words)))})(?![\w+#]|[.:/@-]\w)", re.ASCII
+        )
 
     @property
     def words(self) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ _LENGTH, _SHORT = 0.02, 100
 """Penalty per e-fold of record length over so many words: their best of many passages is inflated by chance."""
 _TITLE_FROM = 0.5
 """Share of the question that a title must hold; it gives what it holds beyond. Whoever types a title wants its record."""
-_SPEAKER, _DAY, _SHAPE, _PAIR, _QUESTION = 0.4, 1.0, 0.2, 0.3, 0.1
+_SPEAKER, _DAY, _SHAPE, _PAIR, _QUESTION, _MARKED = 0.4, 1.0, 0.2, 0.3, 0.1, 0.5
 _PHRASE = 2.0
 """Times that a whole Chinese word counts beside its pairs: more than repeating the pairs apart can give."""
 _CLOSE_LOOK = 240
@@ -102,7 +102,7 @@ def _add_turn(ranking: Ranking, one: Scored, *, is_speaker: bool, near: float) -
 def _look_closely(ranking: Ranking, found: Sequence[Scored]) -> None:
     """Add what needs the text: the shape of the answer, and words of the question side by side; take from what only asks."""
     shapes = [compiled(shapes_of("answer")[name]) for name in sorted(ranking.question.shapes)]
-    pairs = _pairs(ranking)
+    pairs, marked = _pairs(ranking), ranking.question.marked
     for one in found:
         text = one.page.passages[one.at].text
         is_turn = one.page.is_conversation
@@ -110,6 +110,8 @@ def _look_closely(ranking: Ranking, found: Sequence[Scored]) -> None:
             one.add("asks", -_QUESTION * one.score)
         if any(shape.search(text) for shape in shapes):
             one.add("shape", (_TURN_SHAPE if is_turn else _SHAPE) * ranking.heaviest)
+        if marked and marked.search("\n".join((one.page.name, *one.page.passages[one.at].headings, text)).lower()):
+            one.add("marked", _MARKED * ranking.heaviest)
         if pairs:
             small = lower(text)
             one.add("pairs", _PAIR * sum(weight for pair, weight in pairs if pair in small))

@@ -36,6 +36,10 @@ _VALUES = {"ORACLE_NOTHING": "", "ORACLE_NO": "false"}
 _FILTERS = ("config", "-z", "--show-scope", "--name-only", "--get-regexp", r"^filter\.")
 _MOST_RENAMES = 8
 """Renames of one file that are followed."""
+_NO_CODE = (
+    "md mdx rst adoc txt log csv tsv json jsonl yaml yml toml ini cfg conf env properties xml html lock sql po".split()
+)
+"""Endings of documents, data and settings."""
 _MOST_CHANGES = 8
 """Last changes of a word that are looked at: each may be one of a longer word that holds it."""
 
@@ -172,12 +176,15 @@ class Repository:
         return self._holds(parts, leaving_out) or (bool(self.left_out) and self._holds(parts, leaving_out, "--cached"))
 
     def had_word(self, word: str, *, leaving_out: str = "") -> bool:
-        """Return whether the history of HEAD holds a word. Files below `leaving_out` do not count. Raises OutOfTime."""
+        """Return whether the history of HEAD holds a word in code. Files below `leaving_out` do not count. Raises OutOfTime.
+
+        What only documents, data and settings held is a field, a column or a setting, and no symbol.
+        """
         if self._is_history_slow:
             raise OutOfTime
         look = ("log", f"-{_MOST_CHANGES}", "--format=%h", "--no-ext-diff", "--no-textconv", f"-S{word}", "HEAD")
         try:
-            _, said = self._ask(*look, *_without(leaving_out), patience=HISTORY_PATIENCE)
+            _, said = self._ask(*look, *_without(leaving_out, code_only=True), patience=HISTORY_PATIENCE)
         except OutOfTime:
             self._is_history_slow = True
             raise
@@ -190,7 +197,7 @@ class Repository:
         where = [state] if state else []
         look = ("grep", "-I", "-l", "-w", "-F", "--all-match")
         options, commits = ([], where) if state != "--cached" else (where, [])
-        code, _ = self._ask(*look, *options, *words, *commits, *_without(leaving_out))
+        code, _ = self._ask(*look, *options, *words, *commits, *_without(leaving_out, code_only=bool(commits)))
         if code not in (0, 1) and not commits:  # the first commit has none before it
             raise OutOfTime
         return code == 0
@@ -208,9 +215,11 @@ class Repository:
         return code, said
 
 
-def _without(folder: str) -> tuple[str, ...]:
-    """Return the words by which git leaves a folder out."""
-    return ("--", ".", f":(exclude,literal){folder}") if folder else ("--",)
+def _without(folder: str, *, code_only: bool = False) -> tuple[str, ...]:
+    """Return the words by which git leaves out a folder, and files that hold no code."""
+    left_out = [f":(exclude,literal){folder}"] if folder else []
+    left_out += [f":(exclude,icase)*.{ending}" for ending in _NO_CODE if code_only]
+    return ("--", ".", *left_out) if left_out else ("--",)
 
 
 IN_LINEAGE, DIVERGENT, UNKNOWN = "in-lineage", "divergent", "unknown"

@@ -158,6 +158,30 @@ def test_a_name_that_the_repository_never_had_is_not_gone(root: Path, box: GitBo
     assert look(root, text.format(name)).get(name, NEVER) == NEVER  # not every form is a name in prose
 
 
+@pytest.mark.parametrize(
+    ("file", "name", "content"),
+    [
+        ("tasks/receipt.json", "lineage_status", '{{"{}": "ok"}}'),
+        ("docs/delivery.md", "reported_commit", "The field `{}`."),
+        ("db/001.sql", "user_sessions", "CREATE TABLE {} (id INT);"),
+        ("db/SCHEMA.SQL", "last_seen_at", "ALTER TABLE a ADD {} TEXT;"),
+        ("settings.toml", "max_connections", "{} = 5"),
+        (".env", "MAX_RETRY_COUNT", "{}=5"),
+        ("deploy/values.yaml", "replica_count", "{}: 2"),
+        ("a/b/app.properties", "cache.ttl_seconds", "{}=60"),
+    ],
+)
+def test_a_field_column_or_setting_that_is_removed_is_not_gone(
+    root: Path, box: GitBox, file: str, name: str, content: str
+) -> None:
+    register(root, box)
+    box.write(file, content.format(name))
+    box.commit()
+    box.write(file, "nothing")
+    box.commit()
+    assert look(root, f"`{name}` 是一个字段 and {name} counts.").get(name, NEVER) == NEVER
+
+
 @pytest.mark.parametrize("name", ["shut_down", "Store.shut_down", "store::shut_down", "Store", "getView"])
 def test_a_call_can_be_gone_though_the_repository_never_had_it(root: Path, box: GitBox, name: str) -> None:
     register(root, box)

@@ -17,6 +17,7 @@ from oracle.compat.json_args import Fields
 from oracle.domain.names import SHARED
 from oracle.domain.records.memories import Given
 from oracle.domain.records.packets import Request
+from oracle.domain.values import contents_of
 from oracle.errors import OracleError, UsageError
 
 TYPE_CHECKING = False
@@ -137,7 +138,7 @@ def _add(context: Context, fields: Fields, args: argparse.Namespace) -> Answer:
 
 
 def _route(context: Context, fields: Fields, args: argparse.Namespace) -> Answer:
-    from oracle.app.memories.packets import route
+    from oracle.app.queries import lookup
 
     request = Request(
         goal=fields.text("goal"),
@@ -149,7 +150,10 @@ def _route(context: Context, fields: Fields, args: argparse.Namespace) -> Answer
         failures=fields.texts("recent_failures"),
         questions=fields.texts("unresolved_questions"),
     )
-    return route(context, request).as_json()
+    found: Answer = lookup.find(context, "packet", {"request": contents_of(request)}, loads_models=True).result[
+        "packet"
+    ]
+    return found
 
 
 def _reflect(context: Context, fields: Fields, args: argparse.Namespace) -> Answer:

@@ -35,13 +35,13 @@ _STATUS = {"": "", "retires": "retired"}
 
 def search(context: Context, _: Binding, *, query: str, limit: int = 5, strict: bool = False, **filters: str) -> Answer:
     """Find passages by words. Raises UsageError without words."""
-    from oracle.app.queries.lookup import require_words
-    from oracle.app.records.listing import standing
-    from oracle.app.search.search import search as search_
+    from oracle.app.queries import lookup
 
-    require_words(query)
-    hits = search_(context, query, chosen(filters), limit=limit, strict=strict)
-    data = {"records": [hit.as_json() for hit in hits], **standing(context)}
+    lookup.require_words(query)
+    asked = {"text": query, "filters": chosen(filters), "limit": limit, "strict": strict}
+    found = lookup.find(context, "search", {**asked, "fresh": False, "lexical": False}, loads_models=True)
+    hits: list[Hit] = found.result
+    data = {"records": [hit.as_json() for hit in hits], **found.standing}
     if not hits:
         return refusal(
             NotInMemory(
@@ -225,13 +225,14 @@ _NOT_JUDGED = "candidates: found, not judged. Each passage says how probable it 
 
 def ask(context: Context, _: Binding, *, question: str, project: str = "", seat: str = "") -> Answer:
     """Answer a question from the files."""
-    from oracle.app.answers.answer import answer as answer_
     from oracle.app.answers.judging import judge
     from oracle.app.answers.reply import ANSWERED, CANDIDATES
-    from oracle.app.records.listing import standing
+    from oracle.app.queries import lookup
 
-    reply = judge(context, answer_(context, question, project=project, seat=seat))
-    data = {**reply.as_json(), **standing(context)}
+    asked = {"question": question, "project": project, "seat": seat}
+    found = lookup.find(context, "ask", asked, loads_models=True)
+    reply = judge(context, found.result)
+    data = {**reply.as_json(), **found.standing}
     if reply.status == CANDIDATES:
         return Answer(data, "\n\n".join([_NOT_JUDGED, *_paragraphs(reply)]))
     if reply.status != ANSWERED:

@@ -28,9 +28,12 @@ from oracle.app.context import Context
 from oracle.app.queries import lookup
 from oracle.app.search.embedding import embed
 from oracle.cli.main import run
+from oracle.compat import memory_router
 from oracle.daemon.answering import Answering
 from oracle.daemon.stats import Attempts, Stats
-from oracle.errors import DiskFailure
+from oracle.errors import DiskFailure, OracleError
+from oracle.mcp import read_tools
+from oracle.mcp.binding import Binding
 from oracle.store.daemon import answer_socket, state
 from oracle.store.root.layout import Root
 from tests.wake.stage import until
@@ -169,11 +172,48 @@ def outcome(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, 
 def test_an_answer_of_the_daemon_is_the_same_byte_for_byte(
     words: tuple[str, ...], ending: tuple[str, ...], shared: Shared, capsys, monkeypatch
 ) -> None:
-    served = outcome(capsys, *words, *ending)
+    with monkeypatch.context() as patch:
+        patch.setattr(lookup, "_perform", None)  # it has to be the daemon's
+        served = outcome(capsys, *words, *ending)
     monkeypatch.setattr(answer_socket, "is_off", lambda: True)
     meaning = () if "--lexical" in words else ("--meaning",)
     assert served == outcome(capsys, *words, *ending, *meaning)
     assert served[1] or served[2]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("search", {"query": "再试"}),
+        ("search", {"query": "webhook", "project": "nowhere"}),
+        ("ask", {"question": "How often is a webhook sent again?"}),
+        ("ask", {"question": "Is Svelte used?"}),
+    ],
+)
+def test_a_tool_of_an_mcp_server_answers_by_the_daemon_as_alone(
+    shared: Shared, monkeypatch: pytest.MonkeyPatch, tool: str, arguments: dict[str, Any]
+) -> None:
+    def call() -> str:
+        try:
+            found = getattr(read_tools, tool)(Context.open(), Binding(shared.root.path), **arguments)
+        except OracleError as error:
+            return repr(error.as_json())
+        return TIMES.sub("<time>", f"{found.text} {json.dumps(found.data)}")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(lookup, "_perform", None)  # it has to be the daemon's
+        served = call()
+    monkeypatch.setattr(answer_socket, "is_off", lambda: True)
+    assert served == call()
+
+
+def test_a_packet_of_memory_router_is_that_of_the_daemon(shared: Shared, monkeypatch, capsys) -> None:
+    words = ["route", "--input-json", json.dumps({"goal": "Make webhooks retry", "step_role": "executor"})]
+    with monkeypatch.context() as patch:
+        patch.setattr(lookup, "_perform", None)
+        served = memory_router.main(words), capsys.readouterr()
+    monkeypatch.setattr(answer_socket, "is_off", lambda: True)
+    assert served == (memory_router.main(words), capsys.readouterr())
 
 
 def test_a_query_by_the_daemon_sees_what_the_files_hold(shared: Shared, capsys) -> None:

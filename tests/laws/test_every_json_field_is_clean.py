@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
+import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -19,22 +21,26 @@ import mcp.types as types
 import pytest
 from pydantic import TypeAdapter
 
+from oracle import __version__
 from oracle.api import Oracle
 from oracle.app.decisions.handover import send
 from oracle.app.delivery import deliver, dispatch, resume, wakeups
 from oracle.app.delivery.complete import Completion
 from oracle.app.delivery.deliver import Delivery
 from oracle.app.delivery.order import Order
-from oracle.app.queries import attend
+from oracle.app.queries import attend, lookup
 from oracle.compat import memory_router
 from oracle.compat.json_args import Fields
 from oracle.daemon.serve import Daemon
 from oracle.domain import schemas
-from oracle.domain.values import replace
+from oracle.domain.records.packets import Request as PacketRequest
+from oracle.domain.values import fields_of, replace
 from oracle.errors import OracleError
+from oracle.mcp.schemas import FILTERS
 from oracle.mcp.tools import BY_NAME
 from oracle.store.delivery import entries
 from oracle.store.delivery.entries import InboxEntry, InboxKind
+from oracle.store.root.layout import choose_home
 from tests.app.squad import Recorder
 from tests.app.test_decisions import payload
 from tests.laws.test_every_parameter_is_clean import Program, World, holding, run
@@ -309,6 +315,56 @@ def test_the_fields_that_a_command_needs_are_enough(
     program = Program(["memory_router", command], [], {}, memory_router.main)
     code, said = run(program, place, ["--project", "shop", "--input-json", json.dumps(ROUTED[command])], monkeypatch)
     assert code == 0, said
+
+
+# The socket of the daemon ---------------------------------------------------------------------------------------------
+
+PLAIN = {
+    "text": "retry",
+    "question": "Why retry?",
+    "project": "shop",
+    "limit": 5,
+    "request": {"goal": "A", "role": "planner"},
+}
+
+
+def requests() -> Iterator[tuple[str, Path_, dict[str, Any]]]:
+    """Yield (command, path, a request) for every field of a request to the daemon."""
+    for name, (_, parameters) in lookup._COMMANDS.items():
+        base = {
+            "version": __version__,
+            "home": choose_home(os.environ),
+            "command": name,
+            "parameters": {key: PLAIN.get(key, kind()) for key, kind in parameters.items()},
+        }
+        paths = [*((key,) for key in base), *(("parameters", key) for key in parameters)]
+        paths += [("parameters", "request", key) for key in fields_of(PacketRequest) if "request" in parameters]
+        paths += [("parameters", "filters", key) for key in FILTERS if "filters" in parameters]
+        yield from ((name, path, base) for path in paths)
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [(name, path) for name, path, _ in requests()],
+    ids=lambda one: ".".join(one) if isinstance(one, tuple) else one,
+)
+def test_no_field_of_a_request_to_the_daemon_keeps_a_credential(
+    outset: World, name: str, path: Path_, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, fake = outset.copy(), Fakes()
+    monkeypatch.setenv("HOME", str(place / "home"))
+    (base,) = [base for command, at, base in requests() if (command, at) == (name, path)]
+    with Oracle.open(str(place / "home" / ".agents" / "memory")) as oracle:
+        daemon = Daemon(oracle.root)
+        answer = daemon._answering._answer
+        whole = json.loads(answer(json.dumps(base).encode(), math.inf))
+        assert "refused" not in whole
+        for number, shape in enumerate([*shapes({"type": "object"}), lambda token: [token]]):
+            token = fake(f"{name} {path} {number}")
+            answer(json.dumps(put(base, path, shape(token))).encode(), math.inf)
+            daemon.once()
+            assert holding(place, token) == []
+            assert token not in json.dumps(daemon.stats.as_json(), default=str)
 
 
 # Files that programs take ---------------------------------------------------------------------------------------------

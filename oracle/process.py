@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import stat
 import sys
 from collections import namedtuple
@@ -92,33 +91,6 @@ def _is_open(number: int) -> bool:
     except OSError:
         return False
     return True
-
-
-# Characters that steer a terminal -------------------------------------------------------------------------------------
-
-_STEERING = (
-    "\x00-\x1f\x7f-\x9f"  # C0, DEL, C1: 0x9b alone begins an escape sequence on some terminals
-    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # marks that turn the order of what is read
-    "\u2028\u2029\ufff9-\ufffb\ud800-\udfff"
-)
-_STEERING_ANYWHERE = re.compile(f"[{_STEERING}]")
-STEERING_IN_LINES = re.compile(f"[{_STEERING}]".replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
-_NAMED = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
-
-
-def spelled(text: str) -> str:
-    r"""Return text on one line, with every character that steers a terminal spelled out (`\x1b`, `\n`, `\u202e`)."""
-    return _STEERING_ANYWHERE.sub(_spell, text)
-
-
-def spelled_lines(text: str) -> str:
-    """Return text of several lines, with every character that steers a terminal spelled out but line ends and tabs."""
-    return STEERING_IN_LINES.sub(_spell, text)
-
-
-def _spell(match: re.Match[str]) -> str:
-    char = match[0]
-    return _NAMED.get(char) or (f"\\x{ord(char):02x}" if ord(char) < 256 else f"\\u{ord(char):04x}")
 
 
 # What a caller names or pipes in --------------------------------------------------------------------------------------

@@ -6,7 +6,12 @@ Adding two sentences with `+` or `str.join` gives plain text: use one template, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Callable, Iterable, Mapping
 
 LIST = ", "
 """The separator between the values of a list."""
@@ -149,3 +154,57 @@ def _is_plain(template: str) -> bool:
 
     fields = [(name, spec or "") for _, name, spec, _ in Formatter().parse(template) if name is not None]
     return all(name.isidentifier() and len(spec) <= _LONGEST_FORMAT and "{" not in spec for name, spec in fields)
+
+
+# Printing --------------------------------------------------------------------------------------------------------------
+
+_translation: Callable[[Sentence], str] | None = None
+
+
+def speak(translation: Callable[[Sentence], str] | None) -> None:
+    """Print every sentence from now on as `translation` says it, None: in English."""
+    global _translation
+    _translation = translation
+
+
+def is_english() -> bool:
+    """Return whether sentences are printed in English."""
+    return _translation is None
+
+
+def spoken(text: str) -> str:
+    """Return a sentence in the chosen language. Plain text is returned unchanged."""
+    return text if _translation is None or not isinstance(text, Sentence) else _translation(text)
+
+
+# Characters that steer a terminal -------------------------------------------------------------------------------------
+
+_STEERING = (
+    "\x00-\x1f\x7f-\x9f"  # C0, DEL, C1: 0x9b alone begins an escape sequence on some terminals
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # marks that turn the order of what is read
+    "\u2028\u2029\ufff9-\ufffb\ud800-\udfff"
+)
+_NAMED = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
+
+
+@cache
+def _steering(*, in_lines: bool) -> re.Pattern[str]:
+    """Return the pattern of these characters; line ends and tabs are left out of the one for several lines."""
+    import re
+
+    return re.compile(f"[{_STEERING}]".replace("\x00-\x1f", "\x00-\x08\x0b-\x1f" if in_lines else "\x00-\x1f"))
+
+
+def spelled(text: str) -> str:
+    r"""Return text on one line, with every character that steers a terminal spelled out (`\x1b`, `\n`, `\u202e`)."""
+    return _steering(in_lines=False).sub(_spell, text)
+
+
+def spelled_lines(text: str, spell: Callable[[re.Match[str]], str] | None = None) -> str:
+    """Return text of several lines, with every character that steers a terminal spelled out but line ends and tabs."""
+    return _steering(in_lines=True).sub(spell or _spell, text)
+
+
+def _spell(match: re.Match[str]) -> str:
+    char = match[0]
+    return _NAMED.get(char) or (f"\\x{ord(char):02x}" if ord(char) < 256 else f"\\u{ord(char):04x}")

@@ -16,8 +16,7 @@ from typing import Any
 
 import polib
 
-from oracle.cli.application import command
-from oracle.cli.groups import walk
+from oracle.cli.application import command, walk
 from oracle.cli.i18n.translate import HELP
 from oracle.wording import LIST, Sentence
 

@@ -6,7 +6,14 @@ import pytest
 
 from benchmarks import calls
 
-MET = ("oracle search", "query_memory --backlinks")
+MET = (
+    "memory_write",
+    "oracle write",
+    "oracle search",
+    "oracle ask --now",
+    "memory_deliver",
+    "query_memory --backlinks",
+)
 
 
 @pytest.mark.slow

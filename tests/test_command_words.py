@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from oracle.cli.application import command
+from oracle.cli.application import MOVED, Group, command, walk
 from oracle.cli.commands.compat import PROGRAMS
-from oracle.cli.groups import MOVED, Group, walk
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 REFERENCES = CHECKOUT / "references"

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from oracle.app.context import Context
+    from oracle.domain.safety.privacy import OwnerRule
+    from oracle.store.root.layout import Root
 
 POLICIES = (REFUSE, REDACT, ALLOW) = ("refuse", "redact", "allow")
 """What happens to a value that looks like a secret. `allow` is for secrets alone, not for what the owner of a Root blocks."""
@@ -34,7 +36,19 @@ _HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 def open_guard(context: Context, *, secrets: bool = True, personal: bool = False) -> Guard:
     """Return the guard of a Root. Raises RulesUnusable."""
-    return Guard(privacy.load(context.root), secrets=secrets, personal=personal)
+    return Guard(_owner_rules(context.root), secrets=secrets, personal=personal)
+
+
+def _owner_rules(root: Root) -> tuple[OwnerRule, ...]:
+    """Return the rules of the owner of a Root. Most have none."""
+    try:
+        os.lstat(f"{root.machine}/{privacy.NAME}")
+    except FileNotFoundError:
+        if not os.path.islink(root.machine):
+            return ()
+    except OSError:
+        return privacy.load(root)  # it says why the file can't be read
+    return privacy.load(root)
 
 
 # Fields of a record or a handoff --------------------------------------------------------------------------------------

@@ -1,16 +1,196 @@
-"""The command tree of `oracle`, below the headings of `oracle --help`. A call loads the command that it names, and no other."""
+"""The command tree of `oracle`: what a word with others below it does, and the headings of `oracle --help`.
+
+A call loads the command that it names, and no other.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from importlib import import_module
 from typing import Annotated, Any, ClassVar
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from oracle.cli.groups import Group, first_word
-from oracle.cli.options import SETTINGS, Json, Lang, MemoryDir, begin, option
+from oracle.cli.options import SETTINGS, Commands, Json, Lang, MemoryDir, begin, option
 from oracle.cli.output import write_out
-from oracle.wording import templates
+from oracle.errors import UsageError
+from oracle.wording import is_english, say, templates
+
+COMMANDS = "Commands"
+
+MOVED = {
+    "timeline": "list --timeline",
+    "entities": "list --entities",
+    "get": "show",
+    "links": "show --links",
+    "orphans": "check --only orphans",
+    "unresolved": "check --only unresolved",
+    "stale": "check --only stale",
+    "review": "check --only review",
+    "profile": "project",
+    "serve": "daemon run",
+    "root": "config get root",
+    "status": "index status",
+    "feishu": "team push mentions",
+    "compact-check": "team compact",
+}
+"""Words that people may still type for a command, or expect, and the command that does it. Words below another are found."""
+
+
+class Group(TyperGroup):
+    """Commands below a word."""
+
+    package: ClassVar[str] = ""
+    """The package with a module for each command, loaded when it is named; "" where all are loaded already."""
+
+    sections: ClassVar[Mapping[str, str]] = {}
+    """The commands of `package` below their headings, as `--help` prints them."""
+
+    homes: ClassVar[Mapping[str, str]] = {}
+    """Modules of `package` that hold several commands, each with its words; another word has a module of its name."""
+
+    default: ClassVar[str] = ""
+    """The hidden command that runs when no other is named."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the command words in the order of the help."""
+        return " ".join(self.sections.values()).split() or list(self.commands)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command, loaded now when it is needed for the first time; None when there is none."""
+        if cmd_name not in self.commands and cmd_name in self.list_commands(ctx) and self.package:
+            home = next((name for name, words in self.homes.items() if cmd_name in words.split()), cmd_name)
+            module = import_module(f"{self.package}.{home}")
+            command = typer.main.get_command(getattr(module, f"{cmd_name}_app"))
+            command.name = cmd_name
+            if not is_english():
+                from oracle.cli.help import translate_command
+
+                translate_command(command)
+            if (
+                "_ORACLE_COMPLETE" in os.environ
+            ):  # a shell offers --lang anywhere: it is taken out before words are parsed
+                lang = [one for one in ctx.find_root().command.params if one.name == "lang"]
+                for one in (command, *getattr(command, "commands", {}).values()):
+                    one.params.extend(lang)
+            self.commands[cmd_name] = command
+        return self.commands.get(cmd_name)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the default command before words that name no other."""
+        if self.default and self._runs_default(ctx, args):
+            args = [self.default, *args]
+        return super().parse_args(ctx, args)
+
+    def _runs_default(self, ctx: Any, args: list[str]) -> bool:
+        word = "".join(args[first_word(args) :][:1])
+        if not word:
+            return not ctx.resilient_parsing and not any(one.required for one in self.commands[self.default].params)
+        return word not in self.commands and word not in ctx.help_option_names
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """Return the command that the first word names. Raises UsageError with the one that may be meant."""
+        word = args[0]
+        if not ctx.resilient_parsing and self.get_command(ctx, word) is None:
+            raise UsageError(say("No such command {word!r}.", word=word), hint=self._advise(ctx, word))
+        name, command, rest = super().resolve_command(ctx, args)
+        return "" if name == self.default else name, command, rest
+
+    def _advise(self, ctx: Any, word: str) -> str:
+        """Return what to type instead of an unknown command word."""
+        path = ctx.command_path
+        meant = [MOVED[word]] if ctx.parent is None and word in MOVED else []
+        meant = meant or [name for name, _ in walk(self) if name.split(" ")[-1] == word]
+        meant = meant or get_close_matches(word, self.list_commands(ctx))
+        if meant:
+            return say("Did you mean {commands}?", commands=[f"`{path} {name}`" for name in meant[:5]])
+        if ctx.parent is None:
+            return say("See `{command} --help`.", command=path)
+        return say(
+            "Try one of {commands}.", commands=[name for name in self.list_commands(ctx) if name != self.default]
+        )
+
+    def format_usage(self, ctx: Any, formatter: Any) -> None:
+        """Write how the default command is called, then the others."""
+        pieces = " ".join(self.collect_usage_pieces(ctx))
+        if self.default:
+            own = self.commands[self.default].collect_usage_pieces(self._below(ctx))
+            formatter.write_usage(ctx.command_path, " ".join(own))
+            formatter.write_usage(ctx.command_path, pieces, prefix=" " * len("Usage: "))
+        else:
+            formatter.write_usage(ctx.command_path, pieces)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands below their headings, then the options."""
+        self.format_commands(ctx, formatter)
+        command = self.commands.get(self.default)
+        TyperCommand.format_options(command or self, self._below(ctx) if command else ctx, formatter)  # type: ignore[arg-type]
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write a line for each command."""
+        sections = self.sections or {COMMANDS: " ".join(self.list_commands(ctx))}
+        width = max(len(word) for word in self.list_commands(ctx) if word != self.default)
+        formatter.write("\n")
+        for heading, words in sections.items():
+            formatter.write_heading(heading)
+            found = [(word, self.get_command(ctx, word)) for word in words.split()]
+            with formatter.indentation():
+                formatter.write_dl(
+                    [(word.ljust(width), one.get_short_help_str(100)) for word, one in found if not one.hidden]
+                )
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        """Offer the commands, and what the default command takes."""
+        found = super().shell_complete(ctx, incomplete)
+        command = self.commands.get(self.default)
+        if command is not None:
+            below = self._below(ctx)
+            takes = [one for one in command.params if one.param_type_name == "argument"][:1]
+            found += [item for one in takes for item in one.shell_complete(below, incomplete)]
+            found += command.shell_complete(below, incomplete)
+        return found
+
+    def _below(self, ctx: Any) -> Any:
+        return self.commands[self.default].make_context("", [], parent=ctx, resilient_parsing=True)
+
+
+def first_word(words: Sequence[str]) -> int:
+    """Return the place of the first word behind `--json` and `--memory-dir DIR`."""
+    at = 0
+    while at < len(words) and (words[at] == "--json" or words[at].startswith("--memory-dir")):
+        at += 2 if words[at] == "--memory-dir" else 1
+    return at
+
+
+def walk(group: Group, *, hidden: bool = False) -> Iterator[tuple[str, Any]]:
+    """Yield every command below a group: the words that lead to it, and itself."""
+    for word in group.list_commands(None):
+        command = group.get_command(None, word)
+        if hidden or not command.hidden:
+            yield word, command
+        if isinstance(command, Group):
+            yield from ((f"{word} {path}", below) for path, below in walk(command, hidden=hidden))
+
+
+def group(meaning: str, *, example: str, kind: type[Group] = Group, default: str = "") -> Commands:
+    """Return the place of several commands below one word. Called bare it prints them, or runs a `default` that needs no words."""
+    kind = type("Group", (kind,), {"default": default}) if default else kind
+    epilog = say("Example: {example}", example=example)
+    app = Commands(cls=kind, help=meaning, epilog=epilog, invoke_without_command=True, **SETTINGS)
+    app.callback()(_print_commands)
+    return app
+
+
+def _print_commands(context: typer.Context, *, memory_dir: MemoryDir = None, as_json: Json = False) -> None:
+    begin(context, memory_dir=memory_dir, as_json=as_json)
+    if context.invoked_subcommand is None:
+        write_out(context.get_help() + "\n")
+
+
+# The application -------------------------------------------------------------------------------------------------------
 
 EPILOG = (
     "`oracle help COMMAND` explains one. Exit codes: 0 ok, 1 invalid, 2 usage, 3 no receipt, 4 unknown, 5 not yours,"

@@ -13,9 +13,9 @@ from typing import Any
 
 import typer
 
-from oracle.cli.i18n.translate import translate, translate_help
+from oracle.cli.i18n.translate import translate_help
 from oracle.cli.layout import cells, wrap
-from oracle.wording import Sentence, say, templates
+from oracle.wording import Sentence, say, spoken, templates
 
 ERRORS = templates(
     "Missing option {names}.",
@@ -78,7 +78,7 @@ def translate_command(command: Any) -> None:
     command.help = translate_help(command.help)
     command.short_help = (command.help or "").partition("\n\n")[0].removesuffix("。")
     epilog = command.epilog
-    command.epilog = translate(epilog) if isinstance(epilog, Sentence) else translate_help(epilog)
+    command.epilog = spoken(epilog) if isinstance(epilog, Sentence) else translate_help(epilog)
     for parameter in command.params:
         parameter.help = translate_help(getattr(parameter, "help", None) or "")
     for below in getattr(command, "commands", {}).values():
@@ -123,7 +123,7 @@ def _translated(meaning: str) -> str:
     found = _NOTES.fullmatch(meaning)
     if found is None:
         return translate_help(meaning)
-    notes = "；".join(translate(find_sentence(note, NOTES)) for note in (found["notes"] or "").split("; "))
+    notes = "；".join(spoken(find_sentence(note, NOTES)) for note in (found["notes"] or "").split("; "))
     return translate_help(found["text"]) + (f" [{notes}]" if notes else "")
 
 

@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from oracle.errors import OracleError, UsageError
-from oracle.wording import say
+from oracle.wording import is_english, say, speak
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +45,6 @@ def run(words: Sequence[str] | None = None) -> int:
 
 
 def _run(call: Call, words: list[str]) -> int:
-    from oracle.cli import plain_search
     from oracle.cli.output import ReaderGone
 
     try:
@@ -54,7 +53,12 @@ def _run(call: Call, words: list[str]) -> int:
 
             require_text(words)
         words = _agree_on_language(words)
-        return 0 if plain_search.run(call, words) else _parse(call, words)
+        if "search" in words:
+            from oracle.cli import plain_search
+
+            if plain_search.run(call, words):
+                return 0
+        return _parse(call, words)
     except ReaderGone:
         return 0
     except OracleError as error:
@@ -71,7 +75,6 @@ def _parse(call: Call, words: list[str]) -> int:
 
     from oracle.cli.application import ask_for_help
     from oracle.cli.application import command as build
-    from oracle.cli.i18n.translate import is_english
     from oracle.cli.output import held_back
 
     words = ask_for_help(words)
@@ -93,9 +96,11 @@ def _agree_on_language(words: list[str]) -> list[str]:
     from oracle.cli.i18n.translate import ENGLISH, set_language
     from oracle.cli.session import choose_language, take_language
 
-    set_language(ENGLISH)
+    speak(None)
     words, asked = take_language(words)
-    set_language(choose_language(asked, words, os.environ))
+    language = choose_language(asked, words, os.environ)
+    if language != ENGLISH:
+        set_language(language)
     return words
 
 

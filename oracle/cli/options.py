@@ -16,8 +16,6 @@ import typer
 
 from oracle.cli import completion
 from oracle.cli.completion import Offer
-from oracle.cli.groups import Group
-from oracle.cli.output import write_out
 from oracle.cli.session import Call
 from oracle.errors import UsageError
 from oracle.process import STANDARD_INPUT, read_input
@@ -103,15 +101,6 @@ def single() -> Commands:
     return Commands(**SETTINGS)
 
 
-def group(meaning: str, *, example: str, kind: type[Group] = Group, default: str = "") -> Commands:
-    """Return the place of several commands below one word. Called bare it prints them, or runs a `default` that needs no words."""
-    kind = type("Group", (kind,), {"default": default}) if default else kind
-    epilog = say("Example: {example}", example=example)
-    app = Commands(cls=kind, help=meaning, epilog=epilog, invoke_without_command=True, **SETTINGS)
-    app.callback()(_print_commands)
-    return app
-
-
 def begin(context: typer.Context, *, memory_dir: str | None, as_json: bool) -> Call:
     """Return this call; options after a command word win over those before it. Raises UsageError for an empty option."""
     _require_values(context)
@@ -122,12 +111,6 @@ def begin(context: typer.Context, *, memory_dir: str | None, as_json: bool) -> C
         call.memory_dir = memory_dir
     call.as_json = call.as_json or as_json
     return call
-
-
-def _print_commands(context: typer.Context, *, memory_dir: MemoryDir = None, as_json: Json = False) -> None:
-    begin(context, memory_dir=memory_dir, as_json=as_json)
-    if context.invoked_subcommand is None:
-        write_out(context.get_help() + "\n")
 
 
 def _with_call(function: Callable[..., None]) -> Callable[..., None]:

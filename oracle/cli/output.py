@@ -15,12 +15,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice, zip_longest
 
-from oracle.cli.i18n.translate import translate
 from oracle.cli.layout import NARROWEST, broken, cells, cut, hanging, padded, shorten, squeeze, wrap
 from oracle.domain.values import value
 from oracle.errors import DiskFailure
-from oracle.process import STEERING_IN_LINES, spelled, spelled_lines
-from oracle.wording import Sentence, say
+from oracle.wording import Sentence, say, spelled, spelled_lines, spoken
 
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d\.\d{6}Z")
 _LOCAL = {"utf-8", "utf8"}
@@ -39,19 +37,19 @@ class ReaderGone(Exception):
 
 def visible(text: str) -> str:
     r"""Return `text` in the operator's language, on one line, what steers a terminal spelled out (`\x1b`, `\n`, `\u202e`)."""
-    return spelled(translate(text))
+    return spelled(spoken(text))
 
 
 def visible_lines(text: str) -> str:
     """Return text of several lines in the operator's language, its line ends and tabs kept, what else steers spelled out."""
-    return spelled_lines(translate(text))
+    return spelled_lines(spoken(text))
 
 
 def as_json(document: object) -> str:
     """Return one JSON document, two blanks an indent, letters of every script as they are, nothing that steers a terminal."""
     encoding = (getattr(sys.stdout, "encoding", None) or "utf-8").lower()
     text = json.dumps(document, ensure_ascii=encoding not in _LOCAL, indent=2)
-    return STEERING_IN_LINES.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
+    return spelled_lines(text, lambda match: f"\\u{ord(match[0]):04x}") + "\n"
 
 
 @value

@@ -12,7 +12,7 @@ from threading import Lock, Timer
 from typing import TYPE_CHECKING
 
 from oracle.app.settings import LANGUAGES, SETTINGS, no_language
-from oracle.cli.i18n.translate import CHINESE, ENGLISH, translate
+from oracle.cli.i18n.translate import CHINESE, ENGLISH
 from oracle.cli.output import (
     OutputLost,
     ReaderGone,
@@ -28,7 +28,7 @@ from oracle.cli.output import (
     write_out,
 )
 from oracle.errors import NotFound, OracleError, UsageError
-from oracle.wording import Sentence, say
+from oracle.wording import Sentence, say, spoken
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -73,7 +73,7 @@ class Spinner:
         """Take a count from the work and the name of what is counted."""
         self._text = say("{count:,} {what} …", count=count, what=what)
         if self._status is not None:
-            self._status.update(translate(self._text))
+            self._status.update(spoken(self._text))
 
     def _begin(self) -> None:
         from rich.console import Console
@@ -88,7 +88,7 @@ class Spinner:
                 markup=False,
                 emoji=False,
             )
-            self._status = console.status(translate(self._text))
+            self._status = console.status(spoken(self._text))
             self._status.start()
 
 
@@ -172,7 +172,7 @@ class Call:
                 with suppress(ReaderGone):
                     self.print_json({**beside, **_without_secrets(error).as_json()})
                 return error.exit_code
-        error.sentence, error.hint = translate(error.sentence), translate(error.hint)
+        error.sentence, error.hint = spoken(error.sentence), spoken(error.hint)
         error = _without_secrets(error)
         tell(map(visible, [error.sentence, *([say("hint: {hint}", hint=error.hint)] if error.hint else [])]))
         return error.exit_code

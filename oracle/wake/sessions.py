@@ -52,7 +52,7 @@ def _read_session_file(root: Root, project: str, seat: str) -> tuple[str, str]:
     except (ValueError, RecursionError):
         return "", ""
     tool = _text(content.get("tool"))
-    return _text(content.get("session")), tool if _is_name(tool) else ""
+    return _text(content.get("session")), tool if tool and _is_name(tool) else ""
 
 
 def _read_registry(root: Root, project: str, seat: str, *, environ: Mapping[str, str]) -> str:

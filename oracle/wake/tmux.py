@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 import time
+import unicodedata
 from collections.abc import Callable, Sequence
 
+from oracle.errors import UsageError
 from oracle.wake import screen as screens
-from oracle.wake.outcomes import Busy, NoSession, Outcome, Stranded, Woken, check_text
+from oracle.wake.outcomes import Busy, NoSession, Outcome, Stranded, Woken
 from oracle.wake.screen import Screen, Sight
 from oracle.wake.server import NoServer, Pane, PaneGone, Server, Unanswered
 from oracle.wording import say
@@ -32,8 +34,13 @@ SHOW_TIME, SUBMIT_TIME = 1.0, 2.0
 
 _PAUSE = 0.15  # between paste and Enter: clients treat an immediate Enter as part of the paste
 _STEADY = 0.12  # seconds in which an idle screen does not change
-_POLL = 0.04
-_AT_LEAST = 0.3
+_POLL, _AT_LEAST = 0.04, 0.3
+
+
+MAX_TEXT_BYTES = 8192
+"""Bytes of UTF-8 of one wake-up."""
+
+_UNTYPABLE = frozenset(("Cc", "Cs", "Zl", "Zp"))
 
 
 class TmuxWaker:
@@ -114,6 +121,30 @@ def type_into_own_pane(socket: str, pane_id: str, text: str, *, patience: float)
         return NoSession((pane_id,), reason.args[0])
     except Unanswered as reason:
         return Busy(pane_id, reason.args[0])
+
+
+def check_text(text: str) -> str:
+    """Return `text` if it may be typed into an input box.
+
+    Raises UsageError for an empty text, for control characters (also line ends and tabs), and for more than 8 KiB.
+    """
+    if not text.strip():
+        raise UsageError(say("A wake-up needs a text."), hint=say("Say in one line where to look."))
+    if bad := next((char for char in text if unicodedata.category(char) in _UNTYPABLE), ""):
+        raise UsageError(
+            say("The text of a wake-up holds the control character U+{code:04X}.", code=ord(bad)),
+            hint=say("Say in one line where to look; line ends, tabs and escape sequences can't be typed."),
+        )
+    if (size := len(text.encode("utf-8"))) > MAX_TEXT_BYTES:
+        raise UsageError(
+            say(
+                "The text of a wake-up has {size} bytes, more than the {most} that may be typed.",
+                size=size,
+                most=MAX_TEXT_BYTES,
+            ),
+            hint=say("Write the content to a file and name the file."),
+        )
+    return text
 
 
 # Which pane -----------------------------------------------------------------------------------------------------------

@@ -15,7 +15,8 @@ from oracle.app.delivery.deliver import Delivery
 from oracle.app.delivery.order import Order
 from oracle.app.delivery.team import init_profile
 from oracle.store.delivery import inbox
-from oracle.wake.outcomes import NoSession, Outcome, Woken, check_text
+from oracle.wake.outcomes import NoSession, Outcome, Woken
+from oracle.wake.tmux import check_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -320,7 +320,7 @@ FREE = {
 
 def test_every_other_option_offers_its_values():
     from oracle.cli.application import command as build
-    from oracle.cli.groups import walk
+    from oracle.cli.application import walk
 
     silent = {
         f"{name} {option.opts[0]}"

@@ -13,9 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from oracle.cli.application import EPILOG
+from oracle.cli.application import EPILOG, MOVED, Group, walk
 from oracle.cli.application import command as build_command
-from oracle.cli.groups import MOVED, Group, walk
 from oracle.cli.output import cells
 from oracle.errors import Conflict, LockTimeout, OracleError, RecordExists, TreeEmptied
 from tests.cli.transcript import call

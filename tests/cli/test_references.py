@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from oracle import errors
-from oracle.cli.application import command
-from oracle.cli.groups import Group, walk
+from oracle.cli.application import Group, command, walk
 
 REFERENCES = Path(__file__).parents[2] / "references"
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")

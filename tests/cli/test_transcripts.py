@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from oracle.cli.application import command
-from oracle.cli.groups import Group, walk
+from oracle.cli.application import Group, command, walk
 from oracle.index import scan
 from oracle.index.write import rows
 from tests.cli import transcript

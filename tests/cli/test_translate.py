@@ -20,7 +20,7 @@ from oracle.cli import help as parser
 from oracle.cli.application import EPILOG
 from oracle.cli.i18n import translate
 from oracle.cli.output import cells, padded, wrap
-from oracle.wording import from_json, joined, say, say_many, to_json
+from oracle.wording import from_json, joined, say, say_many, spoken, to_json
 from tests import catalogues
 from tests.cli.transcript import call
 
@@ -475,6 +475,6 @@ def test_a_translation_that_can_not_be_filled_is_english(wrong):
 def test_texts_of_the_parser_are_translated(text, chinese):
     translate.set_language("zh")
     try:
-        assert translate.translate(parser.find_sentence(text, parser.ERRORS + parser.NOTES)) == chinese
+        assert spoken(parser.find_sentence(text, parser.ERRORS + parser.NOTES)) == chinese
     finally:
         translate.set_language("en")

@@ -8,6 +8,7 @@ import threading
 
 import pytest
 
+from oracle import wording
 from oracle.cli.i18n import translate
 from oracle.cli.session import Spinner
 from oracle.wording import say
@@ -20,7 +21,7 @@ class Terminal(io.StringIO):
 
 @pytest.mark.parametrize(("language", "told"), [("en", "2,000 records read"), ("zh", "2,000 条记录已读取……")])
 def test_it_shows_what_is_done_and_clears_up(monkeypatch, language, told):
-    monkeypatch.setattr(translate, "_language", language)
+    monkeypatch.setattr(wording, "_translation", translate.load(language).translate if language != "en" else None)
     stream = Terminal()
     begun = threading.Event()
     monkeypatch.setattr(sys, "stderr", stream)

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from oracle.cli.application import command
-from oracle.cli.groups import Group, walk
+from oracle.cli.application import Group, command, walk
 from oracle.cli.main import run
 from oracle.errors import Conflict, NotFound, UsageError
 from oracle.hook import skills

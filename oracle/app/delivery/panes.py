@@ -21,9 +21,9 @@ from oracle.errors import InvalidName, LockTimeout, OracleError, UsageError
 from oracle.store.delivery import inbox
 from oracle.store.delivery.entries import InboxEntry, InboxKind
 from oracle.store.disk import steps
-from oracle.wake.outcomes import Busy, NoSession, Outcome, Stranded, Woken, check_text
+from oracle.wake.outcomes import Busy, NoSession, Outcome, Stranded, Woken
 from oracle.wake.sessions import bound_projects, find_session_names, tmux_socket
-from oracle.wake.tmux import TmuxWaker, type_into_own_pane
+from oracle.wake.tmux import TmuxWaker, check_text, type_into_own_pane
 from oracle.wording import say
 
 __all__ = [
@@ -158,8 +158,6 @@ def notify(context: Context, notice: Notice) -> Notified:
     team = open_team(context, notice.project, path=notice.profile)
     name = team.receipt(notice.task_id or "notice", notice.source, notice.target)
     text = _text(notice)
-    from oracle.wake.outcomes import check_text
-
     check_text(text)
     guard.require_clean(context, {say("its text"): text}, what=say("The notice"))
     moment = context.now()

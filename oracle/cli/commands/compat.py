@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from oracle.cli import completion
-from oracle.cli.options import argument, group, option, single
+from oracle.cli.application import group
+from oracle.cli.options import argument, option, single
 from oracle.cli.session import Call
 from oracle.errors import OracleError, UsageError
 from oracle.wording import LIST, Sentence, joined, say, say_many

@@ -7,7 +7,8 @@ import os
 from typing import TYPE_CHECKING, Annotated
 
 from oracle.cli import completion
-from oracle.cli.options import argument, group
+from oracle.cli.application import group
+from oracle.cli.options import argument
 from oracle.cli.output import Table
 from oracle.cli.session import Call
 from oracle.wording import say, say_each

@@ -10,6 +10,7 @@ import typer
 
 from oracle.app.settings import SETTINGS
 from oracle.cli import completion
+from oracle.cli.application import group
 from oracle.cli.options import (
     Meaning,
     NoNotify,
@@ -19,7 +20,6 @@ from oracle.cli.options import (
     TaskId,
     WriterSeat,
     argument,
-    group,
     option,
     read_body,
     single,

@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 from oracle.cli import completion
+from oracle.cli.application import group
 from oracle.cli.layout import hanging, shorten
-from oracle.cli.options import Full, Project, TaskId, group, option, single
+from oracle.cli.options import Full, Project, TaskId, option, single
 from oracle.cli.output import Table, columns, is_terminal, visible, write_out
 from oracle.cli.session import Call
 from oracle.wording import LIST, Sentence, joined, say, say_each

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from oracle.cli import completion
-from oracle.cli.options import group, option
+from oracle.cli.application import group
+from oracle.cli.options import option
 from oracle.cli.output import print_line, visible_lines, write_out
 from oracle.cli.session import Call
 from oracle.wording import Sentence, say

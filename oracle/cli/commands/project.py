@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from oracle.cli import completion
-from oracle.cli.options import NewProject, OfProject, argument, group, option
+from oracle.cli.application import group
+from oracle.cli.options import NewProject, OfProject, argument, option
 from oracle.cli.output import Table
 from oracle.cli.session import Call
 from oracle.wording import joined, say, say_each

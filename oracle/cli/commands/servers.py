@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from oracle.cli import completion
-from oracle.cli.options import WriterSeat, group, option, single
+from oracle.cli.application import group
+from oracle.cli.options import WriterSeat, option, single
 from oracle.cli.output import Table, print_line, visible_lines, write_out
 from oracle.cli.session import Call
 from oracle.errors import UsageError

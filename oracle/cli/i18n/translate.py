@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from functools import lru_cache
 
-from oracle.wording import LIST, Joined, Sentence, render, templates
+from oracle.wording import LIST, Joined, Sentence, is_english, render, speak, templates
 
 ENGLISH, CHINESE = "en", "zh"
 CATALOGUES = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 -- pathlib is not loaded here
@@ -45,23 +45,12 @@ def set_language(language: str) -> None:
     """Print everything from now on in `en` or `zh`."""
     global _language
     _language = language
-
-
-def is_english() -> bool:
-    """Return whether sentences are printed in English."""
-    return _language == ENGLISH
-
-
-def translate(text: str) -> str:
-    """Return a sentence in the chosen language. Plain text is returned unchanged."""
-    if _language == ENGLISH or not isinstance(text, Sentence):
-        return text
-    return load(_language).translate(text)
+    speak(None if language == ENGLISH else lambda sentence: load(language).translate(sentence))
 
 
 def translate_help(text: str) -> str:
     """Return the help text of a command or an option in the chosen language."""
-    return text if _language == ENGLISH or not text else load(_language).translate_help(text)
+    return text if is_english() or not text else load(_language).translate_help(text)
 
 
 @lru_cache

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from oracle.cli.groups import COMMANDS, Group
-from oracle.cli.options import group
+from oracle.cli.application import COMMANDS, Group, group
 
 
 class TeamCommands(Group):

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from oracle.cli import completion
-from oracle.cli.options import NoNotify, OfProject, Project, WriterSeat, argument, group, option, read_body, single
+from oracle.cli.application import group
+from oracle.cli.options import NoNotify, OfProject, Project, WriterSeat, argument, option, read_body, single
 from oracle.cli.output import Table, print_line, visible_lines, write_out
 from oracle.cli.session import Call, note_wake_up
 from oracle.errors import NotFound, UsageError

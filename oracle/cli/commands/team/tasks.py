@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Annotated
 
 from oracle.cli import completion
+from oracle.cli.application import group
 from oracle.cli.commands.delivery import print_signs
-from oracle.cli.options import NewProject, NoNotify, OfProject, TaskId, argument, group, option, single
+from oracle.cli.options import NewProject, NoNotify, OfProject, TaskId, argument, option, single
 from oracle.cli.output import Table, visible, write_out
 from oracle.cli.session import Call
 from oracle.wording import say, say_each

@@ -35,6 +35,7 @@ from oracle.errors import DiskFailure, OracleError
 from oracle.mcp import read_tools
 from oracle.mcp.binding import Binding
 from oracle.store.daemon import answer_socket, state
+from oracle.store.delivery import inbox
 from oracle.store.root.layout import Root
 from tests.wake.stage import until
 
@@ -451,3 +452,10 @@ def test_a_deleted_socket_is_opened_again(root: Path) -> None:
         answering.stop()
     assert not door(made).exists()
     assert not state.is_running(made)
+
+
+def test_socket_of_a_long_root_lies_apart_from_answers_that_are_kept(tmp_path: Path) -> None:
+    """The hook takes anything in the folder of kept answers for one, and then imports the program at every turn."""
+    address = answer_socket.address(Root(str(tmp_path / ("long" * 30))))
+    assert not address.startswith(f"{inbox._folders()[-1]}/")
+    assert len(os.fsencode(address)) <= answer_socket._LONGEST_ADDRESS

@@ -32,7 +32,13 @@ class Seat:
         Path(self.root.path).mkdir(parents=True)
         projects.init_profile(self.root, "install", SEATS)
         self.folder = Path(profile.load(self.root, "install", {}).handoff_dir)
-        self.environ = {"PATH": os.environ["PATH"], "HOME": str(self.home), "TMUX_TMPDIR": os.environ["TMUX_TMPDIR"]}
+        (folder / "tmp").mkdir()
+        self.environ = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.home),
+            "TMUX_TMPDIR": os.environ["TMUX_TMPDIR"],
+            "TMPDIR": str(folder / "tmp"),  # what others keep in /tmp is theirs
+        }
 
     def dispatch(
         self, task_id: str, source: str = "planner", *, reply_to: str = "", delivered: str | None = None

@@ -39,7 +39,7 @@ _REQUEST = (
 
 
 def synthesise(context: Context, reply: Reply) -> Reply:
-    """Return a reply with the prose that the configured command makes of its quotes; as it is where there is no command or quote.
+    """Return a reply with the prose that the configured command makes of its quotes; as it is without a command or a quote.
 
     Trouble is a warning: the quotes are the answer. Evidence that changed meanwhile is left out, and what leaned on it too.
     """

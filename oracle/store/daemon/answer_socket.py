@@ -55,7 +55,7 @@ def address(root: Root) -> str:
     user = os.getuid()
     base = f"/run/user/{user}" if os.path.isdir(f"/run/user/{user}") else "/tmp"  # noqa: S108 -- `listen` checks the folder
     digest = hashlib.sha256(os.fsencode(os.path.realpath(root.path))).hexdigest()[:24]
-    return f"{base}/memory-oracle-{user}/{digest}"
+    return f"{base}/memory-oracle-sockets-{user}/{digest}"  # `memory-oracle-UID` holds answers that the hook looks for
 
 
 def listen(root: Root) -> socket.socket:

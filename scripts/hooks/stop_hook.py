@@ -115,7 +115,7 @@ def is_anything_kept() -> bool:
     temporary = os.environ.get("TMPDIR") or "/tmp"  # noqa: S108 - the program checks who owns the folder
     for path in (folder and folder + "/memory-oracle", f"{temporary}/memory-oracle-{os.getuid()}"):
         try:
-            if path and any(not name.startswith(".") for name in os.listdir(path)):
+            if path and any(name.endswith(".json") for name in os.listdir(path)):
                 return True
         except OSError:
             continue

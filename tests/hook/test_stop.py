@@ -49,6 +49,16 @@ def test_turn_of_gemini_without_a_marker_imports_nothing(seat: Seat, prompt: str
     assert loaded(seat, json.dumps(payload).encode()) == set()
 
 
+def test_sockets_of_daemons_beside_kept_answers_are_none(seat: Seat, tmp_path: Path):
+    folder = tmp_path / f"memory-oracle-{os.getuid()}"
+    folder.mkdir(mode=0o700)
+    (folder / ("0" * 24)).touch()
+    seat.environ["TMPDIR"] = str(tmp_path)
+    assert loaded(seat, json.dumps(seat.payload("plain text")).encode()) == set()
+    (folder / f"{'0' * 12}-intent-{'0' * 24}.json").touch()
+    assert loaded(seat, json.dumps(seat.payload("plain text")).encode()) != set()
+
+
 @pytest.mark.parametrize("data", [b"", b"  \n"])
 def test_empty_stdin_imports_nothing(seat: Seat, data: bytes):
     assert loaded(seat, data) == set()

@@ -292,6 +292,28 @@ def test_question_whose_options_were_mangled_by_hand_is_still_listed(squad: Squa
     assert item.command.endswith("--choose 'B|abort'")
 
 
+@pytest.mark.parametrize(
+    "change",
+    [{"timeout_minutes": 10**30}, {"timeout_minutes": "60"}, {"created_at": 5}, {"context": ["x"]}, {"severity": {}}],
+    ids=repr,
+)
+def test_question_that_was_mangled_by_hand_is_named_and_never_settled(squad: Squad, change: dict[str, object]):
+    send(squad.oracle, payload())
+    path = squad.folder / f"{ID}__memory__koder.json"
+    receipt = json.loads(path.read_bytes())
+    receipt["decision_payload"] |= change
+    path.write_text(json.dumps(receipt), encoding="utf-8")
+    before = path.read_bytes()
+    (problem,) = squad.oracle.handoffs().problems
+    assert f"decision_payload.{next(iter(change))} " in problem
+    assert status(squad.oracle)["overdue_decisions"] == []
+    assert all(check.ok for check in squad.oracle.doctor() if check.name == "decisions")
+    squad.oracle.resume()
+    with pytest.raises(NotFound):
+        resolve(squad.oracle, "demo", ID, choice="A")
+    assert path.read_bytes() == before
+
+
 @pytest.mark.parametrize(("default", "after"), [("wait", "the question stays open"), ("abort", "abort holds")])
 def test_wake_up_says_what_happens_without_a_choice(squad: Squad, default: str, after: str):
     send(squad.oracle, payload(default_if_timeout=default))

@@ -82,7 +82,7 @@ def tool(name: str, seat: str, **given: object) -> Door:
 def by_hook(folder: Path) -> int:
     message = "B. [DELIVER:seat=planner task_id=Q-1 project=demo]"
     payload = {"hook_event_name": "Stop", "last_assistant_message": message}
-    environ = {"ORACLE_ROOT": root_of(folder), "ORACLE_TMUX_SOCKET": "/nowhere", "TMPDIR": str(folder)}
+    environ = {"ORACLE_ROOT": root_of(folder), "ORACLE_TMUX_SOCKET": "/nowhere"}
     sys.stderr.write(handle(json.dumps(payload).encode(), HookRun(environ, time.monotonic())))
     return 0
 
@@ -129,6 +129,12 @@ DOORS: dict[str, Door] = {
 def team(tmp_path_factory: pytest.TempPathFactory) -> Teams:
     """Lay out a team with an open question and an open task."""
     return Teams(tmp_path_factory.mktemp("doors"))
+
+
+@pytest.fixture(autouse=True)
+def nowhere_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep what the hook keeps outside of a Root among the files of the test."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
 
 
 class Teams:

@@ -68,9 +68,8 @@ def _of_project(root: Root, project: str, now: datetime) -> Iterator[Overdue]:
     except (OracleError, OSError):
         return
     for asked in filter(None, (_open_question(folder, name) for name in names)):
-        content = asked.fields.get(PAYLOAD)
-        payload = DecisionPayload(content if isinstance(content, dict) else {})
-        due_at = payload.due_at if payload.fields else None
+        payload = DecisionPayload(dict(asked.fields[PAYLOAD]))  # type: ignore[call-overload]
+        due_at = payload.due_at
         if due_at is not None and due_at <= now:
             yield Overdue(
                 asked.name.task_id, project, timestamps.print_moment(due_at), payload.text("default_if_timeout")
@@ -88,4 +87,4 @@ def _open_question(folder: str, file_name: str) -> Receipt | None:
         answer = handoffs.find(folder, name.answered_by())
     except OracleError:
         return None
-    return asked if answer is None else None
+    return asked if asked is not None and asked.asks_people and answer is None else None

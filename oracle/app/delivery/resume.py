@@ -147,9 +147,9 @@ def finish_intent(context: Context, entry: InboxEntry) -> str:
     is_taken = inbox.take(context.root, entry, context.now_seconds())
     named = _words(entry)
     try:
-        guard.require_unchanged(context, {"subject": entry.subject}, _content(entry))
         if not is_taken and inbox.find(context.root, entry) is None:
             return say("{entry}: another process finished it", entry=named)
+        guard.require_unchanged(context, {"subject": entry.subject}, _content(entry))
         said = _carry_on(context, entry)
     except (*inbox.KEPT, RulesUnusable) as error:
         inbox.defer(context.root, entry, now=context.now_seconds(), error=error.sentence, most=wakeups.TRIES)

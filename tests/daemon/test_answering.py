@@ -425,7 +425,8 @@ def test_a_root_with_a_long_path_has_a_short_address(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["file", "link", "open"])
-def test_a_folder_that_is_not_private_is_refused(root: Path, kind: str) -> None:
+def test_a_folder_that_is_not_private_is_refused(root: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    monkeypatch.setattr(answer_socket, "_LONGEST_ADDRESS", 4096)
     folder = root / "_state/run"
     folder.parent.mkdir()
     if kind == "file":

@@ -263,7 +263,7 @@ def _may_be_task(prefix: str, number: str) -> bool:
 
 
 def _is_code(number: str) -> bool:
-    return len(number) == 4 or (len(number) == 3 and number[0] != "0")
+    return (len(number) == 4 and number[0] == "0") or (len(number) == 3 and number[0] != "0")
 
 
 def _is_span(first: str, last: str) -> bool:

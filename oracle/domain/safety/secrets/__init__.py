@@ -268,7 +268,16 @@ def _decode(encoded: str) -> str:
     letters = compiled(_LINE_END).sub("", encoded).translate(_STANDARD)
     try:
         data = binascii.a2b_base64(letters + "=" * (-len(letters) % 4))
-        plain = data.decode("utf-16" if data[:1] in b"\xff\xfe" else "utf-16-le" if data[1:2] == b"\0" else "utf-8-sig")
+        code = "utf-16" if data[:1] in b"\xff\xfe" else "utf-16-le" if data[1:2] == b"\0" else "utf-8-sig"
+        plain = data.decode(code) if code != "utf-8-sig" or _is_utf8(data) else data.decode("gb18030")
     except ValueError:
         return ""
     return plain if plain.translate(_LAYOUT).isprintable() else ""
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

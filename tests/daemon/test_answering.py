@@ -217,6 +217,15 @@ def test_a_packet_of_memory_router_is_that_of_the_daemon(shared: Shared, monkeyp
     assert served == (memory_router.main(words), capsys.readouterr())
 
 
+def test_a_search_by_the_daemon_imports_little(shared: Shared) -> None:
+    code = "import sys; from oracle.cli.main import run; run(['search', 'webhook']); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=CHECKOUT, capture_output=True, text=True, check=True)
+    heavy = (
+        "typer rich polib dataclasses inspect sqlite3 numpy logging oracle.index oracle.domain.markdown tomllib".split()
+    )
+    assert [name for name in heavy if name in done.stdout.split()] == []
+
+
 def test_a_query_by_the_daemon_sees_what_the_files_hold(shared: Shared, capsys) -> None:
     path = shared.put("fresh", "# Gannet\n\nThe gannet dives.\n")
     assert outcome(capsys, "search", "gannet")[0] == 0

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from oracle.app.answers import quotes
 from oracle.app.answers import reply as replies
 from oracle.app.answers.facts import find_facts
-from oracle.app.answers.probability import CERTAIN, is_answer, probability, read_signals
+from oracle.app.answers.probability import is_answer, probability, read_signals
 from oracle.app.answers.question import Question, find_passages, read_question
 from oracle.app.answers.quotes import Quote, QuotedFile
-from oracle.app.answers.reply import Cited, CitedFact, Near, Replaced, Reply
+from oracle.app.answers.reply import CERTAIN, Cited, CitedFact, Near, Replaced, Reply
 from oracle.app.codebase.stale_names import ANSWER_BUDGET, Checker
 from oracle.app.context import Context
 from oracle.app.records import listing

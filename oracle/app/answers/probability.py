@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from oracle.app.answers.question import Question
     from oracle.app.records.views import Hit
 
-CERTAIN = 0.99
-"""The probability of a fact whose key is asked for, and of a passage on an entity if the question asks what there is on it."""
-
 _SENTENCE = r"(?<=[.!?;])\s+|(?<=[。！？；])|\n+"
 _WORD = r"[^\W_]+"
 

@@ -5,7 +5,6 @@ The JSON of a reply is a response as `oracle deliver` takes it: every claim carr
 
 from __future__ import annotations
 
-from oracle.app.answers.probability import CERTAIN
 from oracle.domain.names import project_of
 from oracle.domain.values import value
 
@@ -17,6 +16,9 @@ if TYPE_CHECKING:
 
 ANSWERED, CANDIDATES = "answered", "candidates"
 NOT_IN_MEMORY, NOT_IN_FEDERATION = "not_in_memory_db", "not_in_federated_kb"
+
+CERTAIN = 0.99
+"""The probability of a fact whose key is asked for, and of a passage on an entity if the question asks what there is on it."""
 
 
 @value

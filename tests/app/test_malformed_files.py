@@ -115,6 +115,7 @@ def test_a_completion(ready: Path, data: st.DataObject) -> None:
         squad.ack("Q-1", "memory", "planner")
         return
     assert [line.startswith(f"{ANSWERED}: ") for line in found.problems] == [True]
+    assert [task for seat, task in squad.recorder.woken() if seat == "planner"] == ["Q-2"]
     before = squad.snapshot()
     for act in (lambda: squad.ack("Q-1", "memory", "planner"), squad.deliver, lambda: squad.deliver(supersedes=True)):
         with pytest.raises((HandoffFailed, Conflict), match=NOT_USED):

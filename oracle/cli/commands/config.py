@@ -60,7 +60,7 @@ def set_value(call: Call, key: Key, content: Annotated[str, argument("VALUE", "A
 
     with call.context() as context:
         found = configuration.set_value(context, key, content)
-        needs_trust = key == "synthesizer" and not configuration.is_trusted(context)
+        needs_trust = key in ("synthesizer", "judge") and not configuration.is_trusted(context)
     call.answer(found.as_json(), say("{key} = {value}", key=key, value=_shown(found)))
     if needs_trust:
         call.note(say("the program runs after `oracle config trust`"))

@@ -202,7 +202,13 @@ def test_a_sentence_that_escapes_is_found(line):
 WRITE_ENGLISH = tuple(
     f"oracle/{name}"
     for name in (
-        *("app/answers/synthesis.py", "app/decisions/handover.py", "app/memories/keep.py", "app/search/models.py"),
+        *(
+            "app/answers/judging.py",
+            "app/answers/synthesis.py",
+            "app/decisions/handover.py",
+            "app/memories/keep.py",
+            "app/search/models.py",
+        ),
         *(f"app/delivery/{name}.py" for name in ("deliver", "dispatch", "divergent", "steps")),
         *("app/queries/attend.py", "app/queries/packet.py"),
         *(f"app/teamwork/{name}.py" for name in ("integration", "peers", "rehearsal", "workflow", "workspaces")),

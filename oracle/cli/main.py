@@ -53,12 +53,7 @@ def _run(call: Call, words: list[str]) -> int:
 
             require_text(words)
         words = _agree_on_language(words)
-        if "search" in words:
-            from oracle.cli import plain_search
-
-            if plain_search.run(call, words):
-                return 0
-        return _parse(call, words)
+        return 0 if _run_plain(call, words) else _parse(call, words)
     except ReaderGone:
         return 0
     except OracleError as error:
@@ -67,6 +62,17 @@ def _run(call: Call, words: list[str]) -> int:
         from oracle.process import lost_folder
 
         return call.fail(_as_usage(error) or lost_folder(error) or _log(call, error))
+
+
+def _run_plain(call: Call, words: list[str]) -> bool:
+    """Run a command that people wait for without the parser. Return False for words that it has to read."""
+    if "search" in words:
+        from oracle.cli.plain_search import run
+    elif "list" in words:
+        from oracle.cli.plain_list import run
+    else:
+        return False
+    return run(call, words)
 
 
 def _parse(call: Call, words: list[str]) -> int:

@@ -36,14 +36,25 @@ def run(call: Call, words: Sequence[str]) -> bool:
     if given is None:
         return False
     call.memory_dir = given.get("--memory-dir")
-    filters = {name[2:]: given[name] for name in _FILTERS if name in given}
     switches = {name[2:]: name in given for name in _SWITCHES}
-    search(call, given["text"], filters, limit=int(given.get("--limit", "10")), **switches)
+    search(call, given["text"], filters_of(given), limit=int(given.get("--limit", "10")), **switches)
     return True
 
 
 def _read(words: Sequence[str]) -> dict[str, Any] | None:
-    """Return the options by name and the words to look for (`text`), None for what is not plain."""
+    return read(words, "search", _SWITCHES, least=1)
+
+
+def filters_of(given: Mapping[str, Any]) -> dict[str, str]:
+    """Return the filters among the options that were read."""
+    return {name[2:]: given[name] for name in _FILTERS if name in given}
+
+
+def read(words: Sequence[str], command: str, switches: Sequence[str], *, least: int) -> dict[str, Any] | None:
+    """Return the options by name and the words behind the command (`text`), None for what is not plain.
+
+    `least` is the smallest `--limit`.
+    """
     text: list[str] = []
     given: dict[str, Any] = {}
     rest = iter(words)
@@ -54,7 +65,7 @@ def _read(words: Sequence[str]) -> dict[str, Any] | None:
         name, is_joined, content = word.partition("=")
         if name in given or not (text or name in _SHARED):
             return None
-        if word == "--json" or word in _SWITCHES:
+        if word == "--json" or word in switches:
             given[word] = True
         elif name in (*_FILTERS, "--memory-dir", "--limit"):
             given[name] = content if is_joined else next(rest, "-")
@@ -63,8 +74,8 @@ def _read(words: Sequence[str]) -> dict[str, Any] | None:
         else:
             return None
     limit = given.get("--limit", "1")
-    is_number = limit.isascii() and limit.isdecimal() and int(limit[:9]) > 0 and len(limit) < 10
-    if text[:1] != ["search"] or not is_number or "_ORACLE_COMPLETE" in os.environ:
+    is_number = limit.isascii() and limit.isdecimal() and int(limit[:9]) >= least and len(limit) < 10
+    if text[:1] != [command] or not is_number or "_ORACLE_COMPLETE" in os.environ:
         return None
     return {**given, "text": " ".join(text[1:])}
 

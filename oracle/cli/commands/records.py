@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
-from oracle.cli import completion
+from oracle.cli import completion, plain_list
 from oracle.cli.completion import CHECK_NAMES
-from oracle.cli.listing import known_words, mark, record_json, records_table, seat_of, with_chains
+from oracle.cli.listing import record_json, records_table, with_chains
 from oracle.cli.options import Filters, Fresh, Full, Project, option, single
-from oracle.cli.output import Table, emphasise, is_terminal, print_table, visible, write_out
+from oracle.cli.output import Table, emphasise, print_table, visible, write_out
 from oracle.cli.session import Call
 from oracle.errors import NotInMemory, UsageError
 from oracle.wording import say, say_each, say_many
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from oracle.app.context import Context
-    from oracle.cli.listing import Record
 
     Found = tuple[object, Table, str]
     """What a check found: its JSON, its table and a note."""
@@ -46,8 +44,6 @@ def list_records(
     fresh: Fresh = False,
 ) -> None:
     """List records, newest first."""
-    from oracle.app.records import listing
-
     if entities:
         if filters or limit or timeline:
             raise UsageError(
@@ -57,36 +53,7 @@ def list_records(
         return
     if namespace or top:
         raise UsageError(say("--namespace and --top belong to --entities."), hint=say("Add --entities."))
-    with call.context("records") as context:
-        found = listing.list_records(context, filters, limit=limit, newest_first=True, fresh=fresh)
-        if not found:
-            raise _none(filters, context.root.path, known_words(context, filters))
-        records = with_chains(context, found[::-1] if timeline else found)
-    document = {"records": [record_json(*item) for item in records], **call.standing}
-    if not timeline:
-        call.answer(document, records_table(records, is_full=full))
-    elif call.as_json or is_terminal(sys.stdout):
-        call.answer(document, _timeline(records, is_full=full))
-    else:
-        write_out("".join("\t".join(filter(None, map(visible, row))) + "\n" for row in _timeline(records).rows))
-
-
-def _timeline(records: list[Record], *, is_full: bool = False) -> Table:
-    rows = [
-        (record.sort_ts, record.kind, seat_of(record), record.title, record.slug, mark(record, chain))
-        for record, chain in records
-    ]
-    faint = frozenset(index for index, (record, _) in enumerate(records) if record.retired_by)
-    headings = say_each("when", "kind", "seat", "title", "slug", "replaced")
-    return Table(headings, rows, faint, stacked=(3, 4, 5), names=(4, 5), is_full=is_full)
-
-
-def _none(filters: Filters, root: str, known: str) -> NotInMemory:
-    if filters:
-        sentence = say("not_in_memory_db: no record passes these filters.")
-        return NotInMemory(sentence, hint=known or say("See `oracle index status`."))
-    hint = say("Write one with `oracle write`, or name another Root with --memory-dir.")
-    return NotInMemory(say("not_in_memory_db: the Root {path} holds no records.", path=root), hint=hint)
+    plain_list.list_records(call, filters, limit=limit, timeline=timeline, full=full, fresh=fresh)
 
 
 def _list_entities(call: Call, namespace: str, top: int, *, fresh: bool) -> None:

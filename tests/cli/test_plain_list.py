@@ -1,0 +1,86 @@
+"""`oracle list` without the parser: it reads words as the parser does, or leaves them to it."""
+
+from __future__ import annotations
+
+import pytest
+
+from oracle.cli import plain_list, plain_search
+from oracle.cli.application import command
+from oracle.cli.main import run
+
+PLAIN = [
+    "list",
+    "list --limit 20",
+    "list --limit 0 --json",
+    "--json list --timeline --full --fresh",
+    "--memory-dir /tmp/x list --project=shop --seat builder",
+    "--lang zh list --since 2026-01-01 --until=2026-02-01",
+    "list --kind decision --status open --author ann --task T-1",
+]
+NOT_PLAIN = [
+    "list words",
+    "search list",
+    "help list",
+    "list --help",
+    "list --entities",
+    "list --entities --top 3 --namespace taskid",
+    "list --namespace taskid",
+    "list --limit -1",
+    "list --limit many",
+    "list --limit",
+    "list --project=",
+    "list --project x --project y",
+    "list -- --project",
+    "list --until=-1",
+    "list -",
+    "list --strict",
+    "team task list",
+    "--project x list",
+]
+
+
+def split(line: str) -> list[str]:
+    return line.split()
+
+
+@pytest.mark.parametrize(
+    "words", [*map(split, [*PLAIN, *NOT_PLAIN]), ["list", ""], ["list", "--project", ""]], ids=" ".join
+)
+def test_words_are_read_as_the_parser_reads_them(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[object] = []
+
+    def list_records(call, filters, **how):
+        asked.append((call.memory_dir, call.as_json, dict(filters), how))
+
+    monkeypatch.setattr(plain_list, "list_records", list_records)
+    codes = [run(words)]
+    seen = [capsys.readouterr()]
+    monkeypatch.setattr(plain_list, "run", lambda *_: False)
+    codes.append(run(words))
+    seen.append(capsys.readouterr())
+    assert codes[0] == codes[1]
+    assert seen[0] == seen[1]
+    assert asked[: len(asked) // 2] == asked[len(asked) // 2 :]
+
+
+@pytest.mark.parametrize(("lines", "is_plain"), [(PLAIN, True), (NOT_PLAIN, False)])
+def test_what_is_not_plain_is_left_to_the_parser(
+    lines: list[str], is_plain: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed: list[object] = []
+    monkeypatch.setattr(plain_list, "list_records", lambda *_, **__: None)
+    monkeypatch.setattr("oracle.cli.main._parse", lambda _, words: parsed.append(words) or 0)
+    monkeypatch.setattr(plain_search, "run", lambda *_: False)
+    for line in lines:
+        run(line.split())
+    assert len(parsed) == (0 if is_plain else len(lines))
+
+
+def test_every_option_of_the_command_is_known() -> None:
+    found = command().get_command(None, "list")
+    options = {one for param in found.params for one in param.opts if one.startswith("--")}
+    known = {*plain_search._FILTERS, *plain_list._SWITCHES, *plain_search._SHARED, "--limit"}
+    assert options - known <= {"--entities", "--namespace", "--top", "--help", "--lang"}
+    assert known <= options

@@ -302,7 +302,7 @@ def _whole(lines: Sequence[str], at: int, start: int) -> str:
     """Return the text of a heading: the rest of its line, or of HTML up to the end of the element."""
     if "<h" not in lines[at][:start] or "</h" in lines[at]:
         return lines[at][start:]
-    text = " ".join([lines[at][start:], *lines[at + 1 : at + 6]])
+    text = " ".join([lines[at][start:], *lines[at + 1 : at + 12]])
     return text.partition("</h")[0] if "</h" in text else lines[at][start:]
 
 
@@ -317,7 +317,7 @@ def _is_underlined(lines: Sequence[str], at: int) -> bool:
 def plain_heading(heading: str) -> str:
     """Return the words of a heading as a reader sees them."""
     words = compiled(_UNSEEN).sub(lambda found: " " if found[0].startswith("<br") else "", heading)
-    words = compiled(_WIKILINK).sub(lambda found: found[2] or found[1], words)
+    words = compiled(_WIKILINK).sub(lambda found: "" if found[0][0] == "!" else found[2] or found[1], words)
     for _ in range(2):  # an image in a link
         words = compiled(_LINK).sub(lambda found: "" if found[1] else found[2], words)
     words = " ".join(words.split())

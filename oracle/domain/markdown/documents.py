@@ -56,7 +56,10 @@ class Document:
 
 
 def encoding_of(raw: bytes) -> str:
-    """Return the encoding of a file: UTF-8 unless a mark at its head says UTF-16 or UTF-32."""
+    """Return the encoding of a file: UTF-8 unless a mark at its head, or zeros between its first letters, say UTF-16 or UTF-32."""
+    zeros = [at for at, byte in enumerate(raw[:4]) if not byte]
+    if zeros in ([0, 2], [1, 3]) and len(raw) % 2 == 0:
+        return "utf-16-le" if zeros[0] else "utf-16-be"
     return next((name for mark, name in _ENCODINGS.items() if raw.startswith(mark)), "utf-8")
 
 

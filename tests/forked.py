@@ -100,7 +100,6 @@ def _be_child(work: Callable[[], Any], streams: Sequence[int], environ: Mapping[
     try:
         for number, stream in enumerate(streams):
             os.dup2(stream, number)
-        os.closerange(3, os.sysconf("SC_OPEN_MAX"))
         sys.stdin = open(0, encoding="utf-8", errors="surrogateescape", closefd=False)  # noqa: SIM115
         sys.stdout = open(1, "w", encoding="utf-8", errors="surrogateescape", closefd=False)  # noqa: SIM115
         sys.stderr = open(2, "w", 1, encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115

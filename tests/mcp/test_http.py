@@ -30,10 +30,9 @@ if TYPE_CHECKING:
 class Served:
     """A server that was started, its address and its token."""
 
-    def __init__(self, root: Path) -> None:
-        self.process = subprocess.Popen(
-            command(root, "--http", "--port", "0", "--json"), stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
+    def __init__(self, root: Path, *, before: str = "") -> None:
+        words = command(root, "--http", "--port", "0", "--json", before=before)
+        self.process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         assert self.process.stdout
         said = self.process.stdout.read1()
         while not said.rstrip().endswith(b"}"):
@@ -163,7 +162,7 @@ def test_half_requests_end_and_do_not_keep_others_out(root: Path):
     few = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (64, few[1]))
     try:
-        served = Served(root)
+        served = Served(root, before="from oracle.mcp import serving; serving.REQUEST_TIMEOUT = 2.0\n")
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, few)
     port = int(served.url.rpartition(":")[2].partition("/")[0])

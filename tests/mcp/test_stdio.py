@@ -71,9 +71,14 @@ class ForkedServer(Raw):
     def __init__(self, root: Path) -> None:
         given, asks = os.pipe()
         answers, told = os.pipe()
+
+        def serve() -> None:
+            os.close(asks)
+            os.close(answers)
+            sys.exit(run(["mcp", "--memory-dir", str(root)]))
+
         with Path(os.devnull).open("wb") as nothing:
-            words = ["mcp", "--memory-dir", str(root)]
-            self.child = Forked(lambda: sys.exit(run(words)), streams=[given, told, nothing.fileno()])
+            self.child = Forked(serve, streams=[given, told, nothing.fileno()])
         os.close(given)
         os.close(told)
         self.stdin, self.stdout = os.fdopen(asks, "wb"), os.fdopen(answers, "rb")
@@ -300,9 +305,14 @@ def test_twenty_servers_on_one_root_at_once(arena: Path):
         ]
         return [server.call(turn, name, **given) for turn, (name, given) in enumerate(calls, 2)]
 
-    with ThreadPoolExecutor(SERVERS) as pool:
-        answers = [result for results in pool.map(use, range(SERVERS), timeout=300) for result in results]
-    assert [server.end() for server in servers] == [0] * SERVERS
+    try:
+        with ThreadPoolExecutor(SERVERS) as pool:
+            answers = [result for results in pool.map(use, range(SERVERS), timeout=300) for result in results]
+    except BaseException:
+        for server in servers:
+            server.child.kill()
+        raise
+    assert [server.end() for server in reversed(servers)] == [0] * SERVERS  # each holds the streams of those before it
     assert len(answers) == 6 * SERVERS
     told = [one for one in answers if one.get("isError") and code_of(one) != "not_in_memory_db"]
     assert told == []

@@ -113,3 +113,42 @@ def test_a_passage_that_changes_while_it_is_judged_is_no_answer(root: Path, orac
     path = root / "projects/arena/builder/note-4.md"
     configure(root, OF_LEASE + f"open({str(path)!r}, 'a').write('Changed.')\n")
     assert judge(oracle).status == "candidates"
+
+
+CHANGE = """
+import pathlib, sys
+sys.stdin.read()
+for path in pathlib.Path({folder!r}).glob("note-{which}.md"):
+    path.write_text("# About oranges\\n\\nWe talked about the office lease on Friday.\\n")
+{end}
+"""
+
+
+@pytest.mark.parametrize("which", ["4", "*"])
+@pytest.mark.parametrize("end", ["sys.exit(3)", "print('none')", "print('')", "print('[f1][f2][f3][f4][f5]')"])
+def test_no_passage_is_quoted_as_it_was_before_it_was_judged(root: Path, oracle: Oracle, which: str, end: str) -> None:
+    folder = root / "projects/arena/builder"
+    configure(root, CHANGE.format(folder=str(folder), which=which, end=end))
+    reply = judge(oracle)
+    assert reply.status in ("candidates", "answered")
+    assert reply.claims
+    texts = {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()}
+    assert all(item.quote.text in texts[Path(item.quote.path).name] for item in reply.claims)
+
+
+@pytest.mark.parametrize("named", [0, 1])
+def test_what_contradicts_a_named_passage_stays_beside_it(root: Path, oracle: Oracle, named: int) -> None:
+    path = root / "projects/arena/builder/note-5.md"
+    path.write_text(
+        "---\ncontradicts: projects/arena/builder/note-4\n---\n# The lease\n\nThe office lease runs nine years.\n",
+        encoding="utf-8",
+    )
+    before = oracle.answer(QUESTION)
+    pair = [item for item in before.claims if item.contradicts]
+    assert (before.status, len(pair)) == ("candidates", 2)
+    configure(root, saying(f"[{pair[named].handle}]"))
+    reply = judge(oracle)
+    assert reply.status == "answered"
+    assert [(item.handle, item.quote, item.contradicts) for item in reply.claims] == [
+        (item.handle, item.quote, item.contradicts) for item in pair
+    ]

@@ -145,8 +145,10 @@ def find_hits(context: Context, asked: Question, filters: Mapping[str, str]) -> 
 def drop_changed(context: Context, reply: Reply) -> Reply:
     """Read the file of every quote and fact again and leave out those of files that changed; handles stay."""
     facts = tuple(item for item in reply.facts if _stands(context, item))
-    claims = tuple(item for item in reply.claims if quotes.still_stands(context, item.quote))
-    return replace(reply, facts=facts, claims=claims)
+    claims = [item for item in reply.claims if quotes.still_stands(context, item.quote)]
+    left = {item.handle for item in claims}
+    paired = (replace(item, contradicts=tuple(filter(left.__contains__, item.contradicts))) for item in claims)
+    return replace(reply, facts=facts, claims=tuple(paired))
 
 
 def _number(reply: Reply) -> Reply:
@@ -155,9 +157,7 @@ def _number(reply: Reply) -> Reply:
     names = {handle: f"f{number}" for number, handle in enumerate(kept, 1)}
     facts = tuple(replace(item, handle=names[item.handle]) for item in reply.facts)
     claims = tuple(
-        replace(
-            item, handle=names[item.handle], contradicts=tuple(names[one] for one in item.contradicts if one in names)
-        )
+        replace(item, handle=names[item.handle], contradicts=tuple(names[one] for one in item.contradicts))
         for item in reply.claims
     )
     return replace(reply, facts=facts, claims=claims)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 
-from oracle.app.answers.answer import drop_changed
-from oracle.app.answers.reply import ANSWERED, CANDIDATES, NOT_IN_MEMORY, Near, Reply
+from oracle.app.answers.answer import answer, drop_changed
+from oracle.app.answers.reply import ANSWERED, CANDIDATES, NOT_IN_MEMORY, Cited, Near, Reply
 from oracle.app.answers.synthesis import owners_command, packet_of, run_command
 from oracle.app.context import Context
 from oracle.domain.values import replace
@@ -37,15 +37,18 @@ def judge(context: Context, reply: Reply) -> Reply:
     if not command:
         return reply
     said, fault = run_command(command, packet_of(reply, _REQUEST), PATIENCE)
-    handles = _HANDLE.findall(said)
-    if not fault and _NONE.fullmatch(said):
+    now = drop_changed(context, reply)  # the command took its time, whatever it said
+    if not fault and _NONE.fullmatch(said) and now == reply:
         near = tuple(Near(item.record, item.quote.lines, item.coverage) for item in reply.claims[:3])
         reason = say("{program} judged that none of the passages answers this", program=command[0])
         return replace(reply, status=NOT_IN_MEMORY, claims=(), nearest=near, reason=reason, judged_by=command)
-    kept = tuple(item for item in reply.claims if item.handle in handles)
-    if fault or not kept:
-        fault = fault or say("it named no passage")
-        context.warn(say("the judge gave nothing: {fault}", fault=fault))
-        return reply
-    judged = drop_changed(context, replace(reply, claims=kept))
-    return replace(judged, status=ANSWERED, reason="", judged_by=command) if judged.claims else reply
+    if kept := () if fault else _named(now, set(_HANDLE.findall(said))):
+        return replace(now, status=ANSWERED, claims=kept, reason="", judged_by=command)
+    fault = fault or (say("it named no passage") if now == reply else say("files of the passages changed meanwhile"))
+    context.warn(say("the judge gave nothing: {fault}", fault=fault))
+    return now if now.claims else answer(context, reply.question, project=reply.project, seat=reply.seat, fresh=True)
+
+
+def _named(reply: Reply, handles: set[str]) -> tuple[Cited, ...]:
+    """Return the claims with these handles, and those that contradict them: a contradiction is never hidden."""
+    return tuple(item for item in reply.claims if handles.intersection((item.handle, *item.contradicts)))

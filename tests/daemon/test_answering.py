@@ -104,7 +104,8 @@ class Shared:
         return json.loads(received) if received else {}
 
     def request(self, **changed: object) -> bytes:
-        whole = {"version": lookup.__version__, "home": str(self.home), "command": "search", "parameters": SEARCH}
+        whole = {"version": lookup.__version__, **lookup.world(Context.open(self.root.path)), "command": "search"}
+        whole |= {"parameters": SEARCH}
         return json.dumps({**whole, **changed}).encode() + b"\n"
 
 
@@ -270,6 +271,9 @@ def test_a_bad_request_gets_one_error_and_the_daemon_goes_on(shared: Shared, dat
     ("changed", "reason"),
     [
         ({"home": "/elsewhere"}, "another home"),
+        ({"root": None}, "another Root"),
+        ({"root": [1, 2]}, "another Root"),
+        ({"registry": "/elsewhere"}, "another registry"),
         ({"command": "write"}, "names no command"),
         ({"command": ["search"]}, "names no command"),
         ({"parameters": []}, "names no command"),
@@ -392,6 +396,46 @@ def test_a_killed_daemon_leaves_a_socket_that_the_next_one_replaces(shared: Shar
     own.process.terminate()
     assert own.process.wait(10) == 0
     assert not door(own.root).exists()
+
+
+# Another Root, values that look like the protocol's ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rest", ["gone", "empty", "new"])
+def test_no_answer_comes_from_another_root_than_that_of_the_command(tmp_path: Path, monkeypatch, rest: str) -> None:
+    """A daemon that was started for a folder has its socket in the Root, which gets another name with it."""
+    old, new = tmp_path / "old", tmp_path / "new"
+
+    def make(folder: Path, title: str) -> None:
+        (folder / "projects/shop/builder").mkdir(parents=True)
+        (folder / "projects/shop/builder/note.md").write_text(f"# {title}\n\nA webhook.\n", encoding="utf-8")
+
+    make(old, "Mine")
+    served = Context.open(str(old))
+    monkeypatch.setattr(answer_socket, "ask", lambda _, line: lookup.serve(served, line))
+    assert lookup._ask_daemon(Context.open(str(old)), "search", SEARCH).result[0].record.title == "Mine"
+    served.close()
+    old.rename(new)
+    if rest != "gone":
+        make(old, "Another") if rest == "new" else old.mkdir()
+    with pytest.raises(answer_socket.NoAnswer, match="another Root"):
+        lookup._ask_daemon(Context.open(str(new)), "search", SEARCH)
+    found = lookup.find(Context.open(str(new)), "search", SEARCH, loads_models=False)
+    assert [hit.record.title for hit in found.result] == ["Mine"]
+
+
+@pytest.mark.parametrize("kind", [None, "", "object", "oracle.app.records.views:Hit", 7])
+def test_a_fact_that_looks_like_the_protocol_is_answered_as_it_is(shared: Shared, kind: object) -> None:
+    value = {"\0kind": kind, "said": "x", "items": [], "more": [{"\0kind": "", "n": [1]}]}
+    path = Path(shared.root.path) / "machine" / "odd.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps({"thing": value}), encoding="utf-8")
+    asked = {"question": "What is odd.thing?", "project": "", "seat": ""}
+    try:
+        reply = lookup._ask_daemon(Context.open(), "ask", asked).result
+    finally:
+        path.unlink()
+    assert [json.loads(json.dumps(fact.as_json()["value"])) for fact in reply.facts] == [value]
 
 
 # Alone ----------------------------------------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from oracle.app.delivery import deliver, dispatch, resume, wakeups
 from oracle.app.delivery.complete import Completion
 from oracle.app.delivery.deliver import Delivery
 from oracle.app.delivery.order import Order
+from oracle.app.context import Context
 from oracle.app.queries import attend, lookup
 from oracle.compat import memory_router
 from oracle.compat.json_args import Fields
@@ -333,7 +334,7 @@ def requests() -> Iterator[tuple[str, Path_, dict[str, Any]]]:
     for name, (_, parameters) in lookup._COMMANDS.items():
         base = {
             "version": __version__,
-            "home": choose_home(os.environ),
+            **lookup.world(Context.open(f"{choose_home(os.environ)}/.agents/memory")),
             "command": name,
             "parameters": {key: PLAIN.get(key, kind()) for key, kind in parameters.items()},
         }

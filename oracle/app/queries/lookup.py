@@ -1,6 +1,6 @@
 """Look something up by `search`, `ask` or `packet`: in a daemon that has the models loaded, else in this process.
 
-The protocol is one line of JSON each way. A request names the version of the program, the home folder that it works for, the
+The protocol is one line of JSON each way. A request names the version of the program, the folders that it works with, the
 command and its parameters. A reply holds the result, the error of a use case, or in `refused` why there is none.
 """
 
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from oracle.app.records.views import Hit
 
 _KIND = "\0kind"
-"""The key that marks an object of JSON as a value of one of `_MODULES`, or as a sentence."""
+"""The key that marks an object of JSON as a value of one of `_MODULES`, a sentence, or an object with this key."""
+
+_OBJECT = "object"
 
 _MODULES = frozenset(
     f"oracle.{name}"
@@ -127,11 +129,14 @@ def warm(context: Context) -> None:
     _search(context, text="memory", filters={}, limit=1, fresh=False, strict=False, lexical=False)
 
 
+_FOLDERS = {"root": "Root", "home": "home folder", "registry": "registry of projects"}
+
+
 # The protocol ---------------------------------------------------------------------------------------------------------
 
 
 def _ask_daemon(context: Context, command: str, parameters: Mapping[str, object]) -> Found:
-    request = {"version": __version__, "home": choose_home(os.environ), "command": command, "parameters": parameters}
+    request = {"version": __version__, **world(context), "command": command, "parameters": parameters}
     line = answer_socket.ask(context.root, json.dumps(request).encode("ascii"))
     try:
         reply = json.loads(line, object_hook=_revive)
@@ -153,7 +158,7 @@ def _ask_daemon(context: Context, command: str, parameters: Mapping[str, object]
 def serve(context: Context, line: bytes) -> bytes:
     """Answer a request of a client, as a line. An error of a use case is an answer; any other error is raised."""
     try:
-        command, parameters = _read_request(line)
+        command, parameters = _read_request(context, line)
     except ValueError as error:
         return refuse(str(error))
     warnings: list[str] = []
@@ -173,7 +178,17 @@ def refuse(reason: str) -> bytes:
     return json.dumps({"version": __version__, "refused": reason}).encode("ascii")
 
 
-def _read_request(line: bytes) -> tuple[str, dict[str, object]]:
+def world(context: Context) -> dict[str, object]:
+    """Return what client and daemon must share: the Root itself, whatever its name is by now, and where projects are looked up."""
+    try:
+        found = os.stat(context.root.path)
+    except OSError:
+        found = None
+    root = [found.st_dev, found.st_ino] if found else None
+    return {"root": root, "home": choose_home(os.environ), "registry": os.environ.get("CLAWSEAT_REGISTRY_HOME", "")}
+
+
+def _read_request(context: Context, line: bytes) -> tuple[str, dict[str, object]]:
     """Return the command and its parameters. Raises ValueError for anything else than a request of this version."""
     try:
         request = json.loads(line)
@@ -183,8 +198,9 @@ def _read_request(line: bytes) -> tuple[str, dict[str, object]]:
         raise ValueError("the request is no JSON object")  # noqa: TRY004 -- the sender is at fault
     if request.get("version") != __version__:
         raise ValueError(f"this daemon has version {__version__}")
-    if request.get("home") != choose_home(os.environ):
-        raise ValueError("this daemon works for another home folder")
+    for name, here in world(context).items():
+        if request.get(name) != here or here is None:
+            raise ValueError(f"this daemon works for another {_FOLDERS[name]}")
     command, parameters = request.get("command"), request.get("parameters")
     if isinstance(command, str) and command in _COMMANDS and isinstance(parameters, dict):
         _, types = _COMMANDS[command]
@@ -203,7 +219,8 @@ def _plain(one: object) -> object:
     if hasattr(one, "_fields_"):
         return {_KIND: kind, **{name: _plain(getattr(one, name)) for name in fields_of(one)}}
     if isinstance(one, dict):
-        return {name: _plain(item) for name, item in one.items()}
+        plain = {name: _plain(item) for name, item in one.items()}
+        return {_KIND: _OBJECT, "items": list(plain.items())} if _KIND in plain else plain
     return list(map(_plain, one)) if isinstance(one, list | tuple) else one
 
 
@@ -214,6 +231,8 @@ def _revive(found: dict[str, Any]) -> object:
         return found
     if not kind:
         return from_json(found["said"])
+    if kind == _OBJECT:
+        return dict(found["items"])
     module, _, name = kind.partition(":")
     if module not in _MODULES:
         raise ValueError(kind)

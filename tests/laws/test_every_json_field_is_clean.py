@@ -23,12 +23,12 @@ from pydantic import TypeAdapter
 
 from oracle import __version__
 from oracle.api import Oracle
+from oracle.app.context import Context
 from oracle.app.decisions.handover import send
 from oracle.app.delivery import deliver, dispatch, resume, wakeups
 from oracle.app.delivery.complete import Completion
 from oracle.app.delivery.deliver import Delivery
 from oracle.app.delivery.order import Order
-from oracle.app.context import Context
 from oracle.app.queries import attend, lookup
 from oracle.compat import memory_router
 from oracle.compat.json_args import Fields

@@ -35,7 +35,7 @@ CHEAP_NS = 100_000_000
 at all, or what the daemon vouches for, is older than COSTLY_LOOK_NS."""
 
 AGAIN_NS = 500_000_000
-"""After a query found nothing and every file was scanned for it, how long the process waits before it does so again."""
+"""After a query found nothing and every file was scanned for it, how long until that is done again, unless the index was closed."""
 
 READER_PATIENCE = 10.0
 """Seconds that a reader waits for the lock before it answers from the index as it is."""
@@ -70,7 +70,8 @@ class Index:
         return self._stale
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection. Whoever uses the index next has looked at nothing yet: a server's next client, too."""
+        self._looked_again_ns = -AGAIN_NS
         self._database.close()
 
     # -- reading ---------------------------------------------------------------------------------------------------

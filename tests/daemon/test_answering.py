@@ -236,6 +236,29 @@ def test_a_query_by_the_daemon_sees_what_the_files_hold(shared: Shared, capsys) 
     assert "Heron" not in outcome(capsys, "search", "heron")[1]
 
 
+@pytest.mark.parametrize("keeps_mtime", [False, True])
+def test_every_edit_in_place_is_found_at_once_however_many_follow_each_other(
+    tmp_path: Path, monkeypatch, keeps_mtime: bool
+) -> None:
+    folder = tmp_path / "projects/shop/builder"
+    folder.mkdir(parents=True)
+    path = folder / "note.md"
+    path.write_text("# walrus00\n", encoding="utf-8")
+    os.utime(folder, (1e9, 1e9))  # an edit in place leaves the folder as it is
+    served = Context.open(str(tmp_path))
+    answering = Answering(served.root, lambda: served, Attempts(logging.getLogger("test"), Stats()), Stats())
+    monkeypatch.setattr(answer_socket, "ask", lambda _, line: answering._served(line))
+    missed = []
+    for number in range(1, 20):
+        word, before = f"walrus{number:02}", path.stat()
+        path.write_text(f"# {word}\n", encoding="utf-8")
+        if keeps_mtime:
+            os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        found = lookup._ask_daemon(Context.open(str(tmp_path)), "search", {**SEARCH, "text": word}).result
+        missed += [] if found else [word]
+    assert missed == []
+
+
 def test_eight_clients_at_once_get_the_same_answer(shared: Shared) -> None:
     def ask(_: int) -> object:
         return lookup.find(Context.open(), "search", SEARCH, loads_models=False).result

@@ -194,7 +194,7 @@ def _print_commands(context: typer.Context, *, memory_dir: MemoryDir = None, as_
 
 EPILOG = (
     "`oracle help COMMAND` explains one. Exit codes: 0 ok, 1 invalid, 2 usage, 3 no receipt, 4 unknown, 5 not yours,"
-    " 6 conflict, 7 exists, 8 records gone, 70 unexpected, 75 locked."
+    " 6 conflict, 7 exists, 8 records gone, 9 not judged, 70 unexpected, 75 locked."
 )
 
 

@@ -221,10 +221,13 @@ def held_back(words: Sequence[str]) -> Iterator[None]:
     if not {"--help", "-h"}.intersection(words):
         yield
         return
-    text = io.StringIO()
+    printed = io.BytesIO()
+    text = io.TextIOWrapper(
+        printed, "utf-8", "surrogateescape", newline="\n", write_through=True
+    )  # older programs write bytes
     with contextlib.redirect_stdout(text):
         yield
-    write_out(text.getvalue())
+    write_out(printed.getvalue().decode("utf-8", "surrogateescape"))
 
 
 def _give_up_stdout() -> None:

@@ -155,3 +155,25 @@ def test_a_question_of_function_words_has_nothing_to_look_for(oracle: Oracle) ->
         reply = oracle.answer(question)
         assert (reply.status, reply.claims, reply.nearest) == ("not_in_memory_db", (), ())
         assert reply.reason == "the question has no word to look for"
+
+
+@pytest.mark.parametrize(
+    ("question", "status", "names"),
+    [
+        ("What was decided on SHOP-12?", "answered", ["retry-policy"]),
+        ("SHOP-12 决定了什么？", "answered", ["retry-policy"]),
+        ("What decisions are there about SHOP-12?", "answered", ["retry-policy"]),
+        ("What was planned for SHOP-13?", "candidates", ["both", "images"]),
+    ],
+)
+def test_a_kind_in_the_question_keeps_the_records_of_that_kind(
+    oracle: Oracle, question: str, status: str, names: list[str]
+) -> None:
+    reply = oracle.answer(question)
+    assert reply.status == status
+    assert sorted(item.record.slug.rpartition("/")[2] for item in reply.claims) == sorted(names)
+
+
+def test_a_note_that_retires_a_record_is_no_certain_answer(oracle: Oracle) -> None:
+    oracle.retire(f"{SHOP}/builder/images", "Zephyr does it.")
+    assert oracle.answer("Why was Zephyr taken?").confidence < 0.99

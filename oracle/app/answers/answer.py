@@ -203,7 +203,10 @@ def _choose(
 def _weigh(asked: Question, hits: Sequence[Hit]) -> list[float]:
     """Return how probable it is of each hit that it holds the answer."""
     pairs = zip(hits, read_signals(asked, hits), strict=True)
-    return [CERTAIN if asked.is_answered_by(hit) else probability(signals) for hit, signals in pairs]
+    return [
+        CERTAIN if asked.is_answered_by(hit) and not is_retirement(hit.record.title) else probability(signals)
+        for hit, signals in pairs
+    ]
 
 
 def _relevance(asked: Question, hit: Hit) -> float:

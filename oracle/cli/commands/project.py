@@ -82,7 +82,7 @@ def archive(call: Call, name: Name) -> None:
 
     with call.context() as context:
         found = projects.archive(context, name)
-    call.answer(found.as_json(), Table(say_each("project", "outcome"), [(found.name, found.outcome)]))
+    call.answer(found.as_json(), Table(say_each("project", "outcome"), [(found.name, say("archived"))]))
 
 
 @project_app.add("init", example="oracle project init shop --seats memory,planner,builder --repo ~/src/shop")

@@ -218,16 +218,13 @@ def write_out(text: str) -> None:
 @contextlib.contextmanager
 def held_back(words: Sequence[str]) -> Iterator[None]:
     """Where help is asked for, print what a block writes at its end: the parser, which prints it, fails in its own way."""
-    if not {"--help", "-h"}.intersection(words):
+    if not {"--help", "-h"}.intersection(words) or "compat" in words:  # the older programs print their own
         yield
         return
-    printed = io.BytesIO()
-    text = io.TextIOWrapper(
-        printed, "utf-8", "surrogateescape", newline="\n", write_through=True
-    )  # older programs write bytes
+    text = io.StringIO()
     with contextlib.redirect_stdout(text):
         yield
-    write_out(printed.getvalue().decode("utf-8", "surrogateescape"))
+    write_out(text.getvalue())
 
 
 def _give_up_stdout() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import resource
 import signal
 import socket
 import subprocess
@@ -159,12 +158,8 @@ HALVES = {
 
 def test_half_requests_end_and_do_not_keep_others_out(root: Path):
     put(root, "projects/arena/planner/retry.md", "The upload retries five times.\n")
-    few = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (64, few[1]))
-    try:
-        served = Served(root, before="from oracle.mcp import serving; serving.REQUEST_TIMEOUT = 2.0\n")
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, few)
+    few = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (64, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))\n"
+    served = Served(root, before=f"{few}from oracle.mcp import serving; serving.REQUEST_TIMEOUT = 2.0\n")
     port = int(served.url.rpartition(":")[2].partition("/")[0])
     silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(100)]
     try:

@@ -195,8 +195,8 @@ def _choose(
     made = (_candidate(context, asked, hit, likely[id(hit)], is_last=is_last) for hit in bearing)
     kept = _keep(item for item in made if item is not None)
     was_best = best > max((_relevance(asked, hit) for hit in now[:_STRONGEST]), default=0.0)
-    kept = _with_successors(context, asked, kept, replaced.values(), filters, is_first=was_best)
-    kept, pairs = _beside(context, asked, kept, filters)
+    kept = _with_successors(context, asked, kept, replaced.values(), filters, is_first=was_best, among=now)
+    kept, pairs = _beside(context, asked, kept, filters, among=now)
     return _cite(context, kept, pairs), tuple(replaced.values())
 
 
@@ -306,11 +306,12 @@ def _with_successors(
     filters: Mapping[str, str],
     *,
     is_first: bool,
+    among: Sequence[Hit],
 ) -> list[_Candidate]:
     """Add what holds now in the place of what was found, the end of its chain, and say of each what it replaces.
 
     Only a successor in the same project is added, and one that is relevant by its words if the question names no entity, which
-    what it replaces holds. Any other is quoted only if it was found itself.
+    what it replaces holds. Any other is quoted only if it was found itself. It is weighed `among` the hits.
     """
     stands_for: dict[str, list[str]] = {}
     for item in over:
@@ -320,7 +321,8 @@ def _with_successors(
     added = [
         found
         for slug, replaced in stands_for.items()
-        if slug not in known and (found := _whole(context, asked, slug, filters, beside=replaced)) is not None
+        if slug not in known
+        and (found := _whole(context, asked, slug, filters, beside=replaced, among=among)) is not None
         if asked.subject.held or _relevance(asked, _as_hit(found.source, found.quote, found.coverage)) >= 1
     ]
     whole = [*added, *kept] if is_first else [*kept, *added]
@@ -328,7 +330,13 @@ def _with_successors(
 
 
 def _whole(
-    context: Context, asked: Question, slug: str, filters: Mapping[str, str], *, beside: Sequence[str]
+    context: Context,
+    asked: Question,
+    slug: str,
+    filters: Mapping[str, str],
+    *,
+    beside: Sequence[str],
+    among: Sequence[Hit],
 ) -> _Candidate | None:
     """Return the best quote of a record that holds, passes the filters and is in the project of a record `beside` it."""
     if project_of(slug) not in map(project_of, beside):
@@ -342,7 +350,7 @@ def _whole(
     if source is None or quote is None:
         return None
     coverage = asked.share_in(f"{quote.text}\n{source.record.title}")
-    (likely,) = _weigh(asked, [_as_hit(source, quote, coverage)])
+    likely, *_ = _weigh(asked, [_as_hit(source, quote, coverage), *among])
     return _Candidate(source, quote, coverage, likely)
 
 
@@ -352,7 +360,7 @@ def _as_hit(source: QuotedFile, quote: Quote, coverage: float) -> Hit:
 
 
 def _beside(
-    context: Context, asked: Question, kept: list[_Candidate], filters: Mapping[str, str]
+    context: Context, asked: Question, kept: list[_Candidate], filters: Mapping[str, str], *, among: Sequence[Hit]
 ) -> tuple[list[_Candidate], set[frozenset[str]]]:
     """Put behind each claim what its record contradicts or is contradicted by; return the claims and the pairs of slugs.
 
@@ -369,7 +377,7 @@ def _beside(
             if all(slug != one.source.record.slug for one in arranged):
                 mine = [one for one in kept if one.source.record.slug == slug]
                 beside = [item.source.record.slug]
-                arranged += mine or filter(None, [_whole(context, asked, slug, filters, beside=beside)])
+                arranged += mine or filter(None, [_whole(context, asked, slug, filters, beside=beside, among=among)])
     return arranged, pairs
 
 

@@ -1,4 +1,4 @@
-"""Renew the Chinese catalogue from the sources: `python -m tests.catalogues`.
+"""Renew every catalogue from the sources: `python -m tests.catalogues`. With a language, such as `fr`, begin its catalogue.
 
 It keeps the translations, drops the entries of sentences that are gone, and adds new sentences without a translation. It prints
 what it dropped and what has no translation.
@@ -22,7 +22,7 @@ from oracle.wording import LIST, Sentence
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 SOURCES = CHECKOUT / "oracle"
-PATH = SOURCES / "cli" / "i18n" / "zh.po"
+FOLDER = SOURCES / "cli" / "i18n"
 WORDING = "oracle/wording.py"
 SAYERS = {"say": 1, "say_many": 2, "joined": 1, "say_each": None, "templates": None}
 """The functions of `oracle.wording` and how many of their first words are templates; None is all of them."""
@@ -68,28 +68,51 @@ def placeholders(template: str) -> list[str]:
     return sorted({f"{name}!{how or ''}:{spec}" for _, name, spec, how in parts if name is not None})
 
 
-def renew() -> tuple[list[str], list[str]]:
-    """Write the catalogue and return the sentences without a translation and the stale ones that were dropped."""
-    old = {(entry.msgctxt or "", entry.msgid): entry for entry in polib.pofile(str(PATH))}
+def paths() -> list[Path]:
+    """Return the catalogues, one a language."""
+    return sorted(FOLDER.glob("*.po"))
+
+
+def forms_of(catalogue: polib.POFile) -> int:
+    """Return how many grammatical numbers the language of a catalogue has."""
+    return int(catalogue.metadata["Plural-Forms"].partition("nplurals=")[2].partition(";")[0])
+
+
+def begin(language: str) -> Path:
+    """Return the path of a language's catalogue, made without entries when it is new; two forms until its header says else."""
+    path = FOLDER / f"{language}.po"
+    if not path.exists():
+        new = polib.POFile(wrapwidth=120)
+        new.metadata = {
+            "Project-Id-Version": "memory-oracle",
+            "Language": language,
+            "MIME-Version": "1.0",
+            "Content-Type": "text/plain; charset=UTF-8",
+            "Content-Transfer-Encoding": "8bit",
+            "Plural-Forms": "nplurals=2; plural=(n != 1);",
+        }
+        path.write_text(f"{new}\n", encoding="utf-8")
+    return path
+
+
+def renew(path: Path) -> tuple[list[str], list[str]]:
+    """Write a catalogue and return the sentences without a translation and the stale ones that were dropped."""
+    catalogue = polib.pofile(str(path))
+    old = {(entry.msgctxt or "", entry.msgid): entry for entry in catalogue}
     new = polib.POFile(wrapwidth=120)
-    new.metadata = {
-        "Project-Id-Version": "memory-oracle",
-        "Language": "zh",
-        "MIME-Version": "1.0",
-        "Content-Type": "text/plain; charset=UTF-8",
-        "Content-Transfer-Encoding": "8bit",
-        "Plural-Forms": "nplurals=1; plural=0;",
-    }
+    new.metadata = catalogue.metadata
     for (context, english), many in sorted(texts().items(), key=lambda item: (item[0][1].casefold(), item[0])):
         known = old.pop((context, english), None)
-        chinese = (known.msgstr or known.msgstr_plural.get(0, "")) if known else ""
+        told = [known.msgstr, *known.msgstr_plural.values()] if known else []
         entry = polib.POEntry(msgctxt=context or None, msgid=english, msgid_plural=many)
         if many:
-            entry.msgstr_plural = {0: chinese}
+            forms = known.msgstr_plural if known else {}
+            one = next(filter(None, told), "") if forms_of(catalogue) == 1 else ""
+            entry.msgstr_plural = {form: forms.get(form, one) for form in range(forms_of(catalogue))}
         else:
-            entry.msgstr = chinese
+            entry.msgstr = next(filter(None, told), "")
         new.append(entry)
-    PATH.write_text(f"{new}\n", encoding="utf-8")
+    path.write_text(f"{new}\n", encoding="utf-8")
     return [entry.msgid for entry in new.untranslated_entries()], [english for _, english in old]
 
 
@@ -101,7 +124,9 @@ def help_texts(root: Any) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    missing, stale = renew()
-    sys.stdout.writelines(
-        [*(f"not translated: {text}\n" for text in missing), *(f"dropped: {text}\n" for text in stale)]
-    )
+    for catalogue in sorted({*paths(), *map(begin, sys.argv[1:])}):
+        missing, stale = renew(catalogue)
+        name = "" if catalogue.stem == "zh" else f"{catalogue.stem}: "
+        sys.stdout.writelines(
+            [*(f"{name}not translated: {text}\n" for text in missing), *(f"{name}dropped: {text}\n" for text in stale)]
+        )

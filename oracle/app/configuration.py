@@ -53,7 +53,7 @@ _SETTINGS: tuple[tuple[str, object, Sentence, Callable[[object], bool], Sentence
         "en",
         say("the language of messages"),
         lambda item: item in LANGUAGES,
-        say("Choose auto, zh or en."),
+        say("Choose one of {choices}.", choices=LANGUAGES),
     ),
     (
         "synthesizer",

@@ -15,7 +15,7 @@ import typer
 
 from oracle.cli.i18n.translate import translate_help
 from oracle.cli.layout import cells, wrap
-from oracle.wording import Sentence, say, spoken, templates
+from oracle.wording import Sentence, joined, say, spoken, templates
 
 ERRORS = templates(
     "Missing option {names}.",
@@ -76,7 +76,7 @@ def translate_command(command: Any) -> None:
     """Translate the help of a command and of the commands below it."""
     command.context_class = _Context
     command.help = translate_help(command.help)
-    command.short_help = (command.help or "").partition("\n\n")[0].removesuffix("。")
+    command.short_help = (command.help or "").partition("\n\n")[0].removesuffix("。").removesuffix(".")
     epilog = command.epilog
     command.epilog = spoken(epilog) if isinstance(epilog, Sentence) else translate_help(epilog)
     for parameter in command.params:
@@ -96,7 +96,7 @@ class _Formatter(typer.Context.formatter_class):  # type: ignore[valid-type,misc
 
     def write_heading(self, heading: str) -> None:
         """Write the heading of a section."""
-        self.write(f"{'':>{self.current_indent}}{translate_help(heading)}：\n")
+        self.write(f"{'':>{self.current_indent}}{spoken(say('{heading}:', heading=translate_help(heading)))}\n")
 
     def write_text(self, text: str) -> None:
         """Write paragraphs."""
@@ -123,7 +123,7 @@ def _translated(meaning: str) -> str:
     found = _NOTES.fullmatch(meaning)
     if found is None:
         return translate_help(meaning)
-    notes = "；".join(spoken(find_sentence(note, NOTES)) for note in (found["notes"] or "").split("; "))
+    notes = spoken(joined("; ", [find_sentence(note, NOTES) for note in (found["notes"] or "").split("; ")]))
     return translate_help(found["text"]) + (f" [{notes}]" if notes else "")
 
 

@@ -14,6 +14,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from oracle.app.settings import LANGUAGES
 from oracle.cli import completion
 from oracle.cli.completion import Offer
 from oracle.cli.session import Call
@@ -47,7 +48,7 @@ def argument(metavar: str, meaning: str, offer: Offer | None = None) -> Any:
 
 MemoryDir = Annotated[str | None, option("--memory-dir DIR", "The Root; else ORACLE_ROOT, else ~/.agents/memory.")]
 Json = Annotated[bool, option("--json", "Print one JSON document.")]
-Lang = Annotated[str, option("--lang auto|zh|en", "The language to speak (default ORACLE_LANG, else en).")]
+Lang = Annotated[str, option(f"--lang {'|'.join(LANGUAGES)}", "The language to speak (default ORACLE_LANG, else en).")]
 
 Slug = Annotated[str, argument("SLUG", "A record: its slug, path or title, or a part of its slug.", completion.slugs)]
 Target = Annotated[str, argument("TARGET", "A record, or an entity: HARBOR-5, a commit, a path.", completion.targets)]

@@ -12,7 +12,7 @@ from threading import Lock, Timer
 from typing import TYPE_CHECKING
 
 from oracle.app.settings import LANGUAGES, SETTINGS, no_language
-from oracle.cli.i18n.translate import CHINESE, ENGLISH
+from oracle.cli.i18n.translate import ENGLISH
 from oracle.cli.output import (
     OutputLost,
     ReaderGone,
@@ -220,7 +220,7 @@ def take_language(words: Sequence[str]) -> tuple[list[str], str | None]:
 
 
 def choose_language(asked: str | None, words: Sequence[str], environ: Mapping[str, str]) -> str:
-    """Return `zh` or `en`. Raises UsageError for an unknown language in the option or the variable.
+    """Return a language of `LANGUAGES` that is not `auto`. Raises UsageError for an unknown language in the option or the variable.
 
     An unknown language in the file is only a warning: no command fails for its language.
     """
@@ -294,4 +294,5 @@ def _changed(path: str) -> float:
 
 def _of_locale(environ: Mapping[str, str]) -> str:
     stated = next(filter(None, map(environ.get, _LOCALE_VARIABLES)), "")
-    return CHINESE if stated.lower().startswith(CHINESE) else ENGLISH
+    language = stated[:2].lower()
+    return language if language in LANGUAGES and not stated[2:3].isalpha() else ENGLISH

@@ -16,7 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oracle.app.settings import LANGUAGES
 from oracle.cli import help as parser
+from oracle.cli import session
 from oracle.cli.application import EPILOG
 from oracle.cli.i18n import translate
 from oracle.cli.output import cells, padded, wrap
@@ -45,8 +47,11 @@ def oracle(root, monkeypatch):
 # The catalogues -------------------------------------------------------------------------------------------------------
 
 
-def entries() -> dict[tuple[str, str], polib.POEntry]:
-    found = polib.pofile(str(catalogues.PATH))
+EVERY_CATALOGUE = pytest.mark.parametrize("path", catalogues.paths(), ids=lambda path: path.stem)
+
+
+def entries(path: Path) -> dict[tuple[str, str], polib.POEntry]:
+    found = polib.pofile(str(path))
     assert not [entry.msgid for entry in found if entry.obsolete or entry.fuzzy]
     return {(entry.msgctxt or "", entry.msgid): entry for entry in found}
 
@@ -55,15 +60,23 @@ def told(entry: polib.POEntry) -> list[str]:
     return list(entry.msgstr_plural.values()) if entry.msgid_plural else [entry.msgstr]
 
 
-def test_the_catalogue_holds_every_sentence_and_no_other():
-    texts, found = catalogues.texts(), entries()
+def test_a_language_is_one_that_has_a_catalogue():
+    assert sorted(LANGUAGES) == sorted(["auto", translate.ENGLISH, *(path.stem for path in catalogues.paths())])
+
+
+@EVERY_CATALOGUE
+def test_the_catalogue_holds_every_sentence_and_no_other(path):
+    texts, found = catalogues.texts(), entries(path)
     assert sorted(set(texts) - set(found)) == [], f"sentences without an entry: {RENEW}"
     assert sorted(set(found) - set(texts)) == [], f"entries without a sentence: {RENEW}"
     assert {key: entry.msgid_plural for key, entry in found.items()} == texts
 
 
-def test_every_entry_is_translated_with_the_same_values():
-    for (context, english), entry in entries().items():
+@EVERY_CATALOGUE
+def test_every_entry_is_translated_with_the_same_values(path):
+    forms = catalogues.forms_of(polib.pofile(str(path)))
+    for (context, english), entry in entries(path).items():
+        assert len(told(entry)) == (forms if entry.msgid_plural else 1), f"{english!r} lacks a form: {RENEW}"
         for text in told(entry):
             assert text, f"{english!r} has no translation: {RENEW}"
             if context != translate.HELP:
@@ -75,8 +88,9 @@ KEPT = re.compile(
 )
 
 
-def test_codes_commands_flags_and_files_are_the_same_in_chinese():
-    for (_, english), entry in entries().items():
+@EVERY_CATALOGUE
+def test_codes_commands_flags_and_files_are_the_same_in_translation(path):
+    for (_, english), entry in entries(path).items():
         for text in told(entry):
             assert sorted(set(KEPT.findall(english)) - set(KEPT.findall(text))) == [], english
 
@@ -323,6 +337,45 @@ def test_a_sentence_that_the_catalogue_lacks_is_english():
     assert translate.load("zh").translate(say("Unheard of: {what}.", what="x")) == "Unheard of: x."
 
 
+POLISH = """
+msgid ""
+msgstr "Plural-Forms: nplurals=3; plural=(n==1 ? 0 : n%10>=2 && n%10<=4 && (n%100<10 || n%100>=20) ? 1 : 2);"
+
+msgid "{n} error"
+msgid_plural "{n} errors"
+msgstr[0] "{n} błąd"
+msgstr[1] "{n} błędy"
+msgstr[2] "{n} błędów"
+
+msgctxt "help"
+msgid "Usage: "
+msgstr "Użycie: "
+"""
+
+
+@pytest.fixture
+def polish(tmp_path, monkeypatch):
+    """A language that nothing but its catalogue and the list of languages names."""
+    (tmp_path / "pl.po").write_text(POLISH, encoding="utf-8")
+    monkeypatch.setattr(translate, "CATALOGUES", str(tmp_path))
+    monkeypatch.setattr(session, "LANGUAGES", (*LANGUAGES, "pl"))
+    translate.load.cache_clear()
+    yield
+    translate.load.cache_clear()
+    translate.set_language(translate.ENGLISH)
+
+
+@pytest.mark.parametrize(("count", "told"), [(1, "1 błąd"), (3, "3 błędy"), (5, "5 błędów"), (12, "12 błędów")])
+def test_the_catalogue_says_which_form_belongs_to_a_number(polish, count, told):
+    assert translate.load("pl").translate(say_many("{n} error", "{n} errors", n=count)) == told
+
+
+def test_another_language_needs_its_catalogue_alone(polish, oracle, monkeypatch):
+    monkeypatch.setenv("LANG", "pl_PL.UTF-8")
+    for words in (("--lang", "pl", "--help"), ("--lang", "auto", "--help")):
+        assert oracle(*words)[1].startswith("Użycie: ")
+
+
 # The option -----------------------------------------------------------------------------------------------------------
 
 ABSENT = {"en": "not_in_memory_db: no record zzz.", "zh": "not_in_memory_db: 没有记录 zzz。"}
@@ -465,7 +518,7 @@ def test_without_a_catalogue_that_can_be_read_english_is_spoken(tmp_path, monkey
 
 @pytest.mark.parametrize("wrong", ["{nobody}", "{}", "{0}", "{", "{what.real}"])
 def test_a_translation_that_can_not_be_filled_is_english(wrong):
-    catalogue = translate.Catalogue({"There is no {what}.": f"没有 {wrong}"}, {})
+    catalogue = translate.Catalogue({"There is no {what}.": (f"没有 {wrong}",)}, {}, "")
     assert catalogue.translate(say("There is no {what}.", what="way")) == "There is no way."
 
 

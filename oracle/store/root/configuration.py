@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 SETTINGS = "config.toml"
 LANGUAGES = ("auto", "zh", "en")
-"""The values of `language`."""
+"""The values of `language`; each but `auto` and English has a catalogue in `oracle/cli/i18n`."""
 
 _KEYS = ("language", "synthesizer", "judge", "daemon", "push")
 """The keys of `config.toml`."""

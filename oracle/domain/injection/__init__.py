@@ -1,0 +1,1 @@
+"""What a hook adds to a prompt: the envelope, and which prompts get one."""

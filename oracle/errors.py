@@ -90,6 +90,12 @@ class TaskAlreadyQueued(UsageError):
     code = "task_already_queued"
 
 
+class MistypedTask(UsageError):
+    """Nobody asked under this task id, and it is nearly that of a task that waits. Nothing was delivered."""
+
+    code = "mistyped_task"
+
+
 class OtherAsker(UsageError):
     """Another seat asked this and still waits. Nothing was delivered."""
 

@@ -49,6 +49,7 @@ def main(argv: Sequence[str]) -> int:
         notifies=notifies(args),
         supersedes=args.supersede,
         is_strict=args.strict,
+        is_unsolicited=args.unsolicited,
         secrets=args.secrets,
     )
     with open_context(args) as context:
@@ -97,6 +98,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--summary", default="", metavar="TEXT", help="a summary for the receipt")
     parser.add_argument("--strict", action="store_true", help="deliver nothing if a claim does not hold")
     parser.add_argument("--supersede", action="store_true", help="replace the earlier answer, which is kept")
+    parser.add_argument("--unsolicited", action="store_true", help="nobody asked, though a similar task waits")
     add_notify(parser)
     add_secrets(parser)
     return parser

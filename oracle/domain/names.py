@@ -63,6 +63,23 @@ def is_one_letter_off(one: str, other: str) -> bool:
         return False
     if [*filter(str.isdigit, one)] != [*filter(str.isdigit, other)]:
         return False
+    return _is_one_edit_off(one, other)
+
+
+def is_one_slip_off(typed: str, meant: str) -> bool:
+    """Return whether a word is another one in other case, or with one character added, left out, replaced or swapped."""
+    one, other = fold_name(typed), fold_name(meant)
+    return typed != meant and (one == other or _is_one_edit_off(one, other))
+
+
+def is_mistyped(typed: str, meant: str) -> bool:
+    """Return whether a name is another one with one slip, or a piece of it that was cut off at either end."""
+    one, other = fold_name(typed), fold_name(meant)
+    is_cut = 0 < len(one) < len(other) and (other.startswith(one) or other.endswith(one))
+    return is_cut or is_one_slip_off(typed, meant)
+
+
+def _is_one_edit_off(one: str, other: str) -> bool:
     if len(one) != len(other):
         short, long = sorted((one, other), key=len)
         return any(long[:place] + long[place + 1 :] == short for place in range(len(long)))

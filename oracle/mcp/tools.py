@@ -282,6 +282,7 @@ TOOLS = (
             "summary": words("A summary for the receipt.", "Five attempts, with jitter."),
             "strict": flag("Deliver nothing if a claim does not hold.", default=False),
             "supersede": flag("Replace the earlier answer, which is kept aside.", default=False),
+            "unsolicited": flag("Nobody asked for it, though a task with a similar id waits.", default=False),
             "notify": flag("Wake the seat.", default=True),
         },
         write_tools.deliver,

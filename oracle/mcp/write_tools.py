@@ -119,6 +119,7 @@ def deliver(
     summary: str = "",
     strict: bool = False,
     supersede: bool = False,
+    unsolicited: bool = False,
     notify: bool = True,
 ) -> Answer:
     """Deliver an answer of the memory seat."""
@@ -135,6 +136,7 @@ def deliver(
         summary=summary,
         is_strict=strict,
         supersedes=supersede,
+        is_unsolicited=unsolicited,
         notifies=notify,
     )
     done = deliver_(context, delivery)

@@ -17,6 +17,7 @@ from oracle.errors import (
     Conflict,
     HandoffFailed,
     InvalidName,
+    MistypedTask,
     NoProfile,
     OtherAsker,
     OwnershipError,
@@ -578,7 +579,7 @@ def test_an_answer_for_a_seat_that_did_not_ask_is_refused_while_another_waits(
     before = squad.snapshot()
     with pytest.raises(OtherAsker, match="planner asked memory under the task id Q-1, not builder") as caught:
         squad.deliver(target="builder", **more)
-    assert caught.value.hint == f"Deliver it with --target {reply_to or 'planner'}."
+    assert caught.value.hint == f"Deliver it to {reply_to or 'planner'}."
     squad.oracle.resume()
     assert squad.snapshot() == before
     assert squad.deliver(target=reply_to or "planner").is_new
@@ -608,3 +609,60 @@ def test_response_of_an_older_tool_without_an_answer_is_delivered(squad: Squad):
     squad.ask()
     assert squad.oracle.deliver(Delivery("demo", "Q-1", "planner", {"result": "B."})).is_new
     assert squad.response()["result"] == "B."
+
+
+@pytest.mark.parametrize(
+    ("waiting", "typed"),
+    [
+        ("Retry-17", "retry-17"),
+        ("Retry-17", "RETRY-17"),
+        ("Retry-17", "Retry-1"),
+        ("Retry-17", "Retr"),
+        ("Retry-17", "17"),
+        ("Retry-17", "Rety-17"),
+        ("Retry-17", "Rettry-17"),
+        ("Retry-17", "Rerty-17"),
+        ("Retry-17", "Retry-71"),
+        ("Retry-17", "Retry.17"),
+        ("Q-7", "q-7"),
+        ("重试-17", "重式-17"),
+    ],
+)
+@pytest.mark.parametrize("reply_to", ["", "reviewer"])
+def test_an_answer_to_a_mistyped_task_is_refused_with_the_one_that_waits(
+    squad: Squad, waiting: str, typed: str, reply_to: str
+):
+    squad.ask(waiting, reply_to=reply_to)
+    before = squad.snapshot()
+    for more in ({}, {"supersedes": True}, {"target": "reviewer"}):
+        with pytest.raises(MistypedTask, match=f"did you mean {waiting}, which {reply_to or 'planner'} waits for") as caught:
+            squad.deliver(typed, **more)
+        assert "--unsolicited" in caught.value.hint
+    assert squad.snapshot() == before
+    assert squad.inbox().waiting == ()
+    assert squad.deliver(typed, is_unsolicited=True).is_new
+    assert not squad.deliver(typed).is_new  # it was confirmed
+    assert squad.states()[waiting] == "open"
+
+
+@pytest.mark.parametrize("typed", ["Retry-18-b", "Delay-17", "Q-17", "Retry-170-1", "Retry-17.2"])
+def test_an_answer_to_another_task_that_nobody_asked_is_delivered(squad: Squad, typed: str):
+    squad.ask("Retry-17")
+    assert squad.deliver(typed).is_new
+
+
+def test_a_task_that_no_longer_waits_or_that_waits_for_another_seat_is_not_meant(squad: Squad):
+    squad.ask("Retry-17")
+    squad.deliver("Retry-17")
+    squad.ask("Delay-17", target="reviewer")
+    assert squad.deliver("retry-17").is_new
+    assert squad.deliver("delay-17").is_new
+
+
+@pytest.mark.parametrize("response", [{"answr": "B."}, {"text": "B."}, {"claim": [], "answer": "B."}])
+def test_a_response_with_a_mistyped_key_consumes_no_question(squad: Squad, response: dict[str, object]):
+    squad.ask()
+    before = squad.snapshot()
+    with pytest.raises(UsageError, match="did you mean"):
+        squad.oracle.deliver(Delivery("demo", "Q-1", "planner", response))
+    assert squad.snapshot() == before

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.domain.records.responses import parse_response, require_answer, require_json
+from oracle.domain.records.responses import KEYS, parse_response, require_answer, require_json
+from oracle.domain.schemas import load
 from oracle.errors import UsageError
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
@@ -86,3 +87,43 @@ def test_response_that_says_something_passes(response: dict[str, object]):
     before = dict(response)
     require_answer(response)
     assert response == before
+
+
+@pytest.mark.parametrize(
+    ("response", "key", "meant"),
+    [
+        ({"answr": "x"}, "answr", "answer"),
+        ({"Answer": "x"}, "Answer", "answer"),
+        ({"answers": ["x"]}, "answers", "answer"),
+        ({"anwser": "x", "claims": []}, "anwser", "answer"),
+        ({"answer": "x", "claim": []}, "claim", "claims"),
+        ({"answer": "x", "CLAIMS": []}, "CLAIMS", "claims"),
+        ({"answer": "x", "confidense": "high"}, "confidense", "confidence"),
+        ({"result": "x", "souces": []}, "souces", "sources"),
+        ({"text": "x"}, "text", "answer"),
+        ({"query_id": "Q-1", "reply": "x"}, "reply", "answer"),
+        ({"k" * 200: "x"}, "k" * 60 + "…", "answer"),
+        ({"": "x"}, "", "answer"),
+    ],
+)
+def test_response_with_a_mistyped_key_or_no_known_one_is_refused(response: dict[str, object], key: str, meant: str):
+    with pytest.raises(UsageError, match=f"has the unknown key {key!r}; did you mean {meant}[?]"):
+        require_answer(response)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"answers": ["y"]},
+        {"source": "memory"},
+        {"notes": "y", "query_id": "Q-1", "用户": 1},
+        {"claim_results": [], "claims": []},
+        {"status": "answered", "candidates": [], "replaced": [], "nearest": [], "unknown": [], "searched": {}},
+    ],
+)
+def test_other_keys_pass_beside_a_known_one(more: dict[str, object]):
+    require_answer({"answer": "x", **more})
+
+
+def test_keys_are_those_of_the_schema():
+    assert {*KEYS, "source"} < {*load("response")["properties"]}

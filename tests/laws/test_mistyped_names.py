@@ -172,3 +172,35 @@ def test_a_team_command_names_the_project_that_was_meant(outset: World) -> None:
         with pytest.raises(OracleError) as unknown:
             open_team(oracle, "zebra")
     assert unknown.value.code == "no_profile"
+
+
+ANSWERS = {
+    "oracle deliver": ("deliver", "--project", "shop"),
+    "memory_deliver": ("memory_deliver", "--profile", "PROFILE"),
+}
+
+
+@pytest.mark.parametrize("door", ANSWERS)
+@pytest.mark.parametrize("typed", ["q-17", "Q-1", "Q-71"])
+def test_a_program_asks_about_a_mistyped_task_and_takes_a_confirmation(
+    outset: World, door: str, typed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = outset.copy()
+    name, *words = (word.replace("PROFILE", str(next(place.rglob("*profile*.toml")))) for word in ANSWERS[door])
+    start = None if name == "deliver" else importlib.import_module(f"oracle.compat.{name}").main
+    program = Program([name], [], {}, start)
+    words += ["--task-id", typed, "--target", "planner", "--response-inline", '{"answer": "Twice."}', "--no-notify"]
+    code, said = run(program, place, words, monkeypatch)
+    assert (code, "did you mean Q-17" in said, "--unsolicited" in said) == (2, True, True)
+    assert holding(place, f"{typed}__memory") == []
+    assert run(program, place, [*words, "--unsolicited"], monkeypatch)[0] == 0
+    assert run(program, place, words, monkeypatch)[0] == 0  # now it is known
+
+
+@pytest.mark.parametrize("typed", ["q-17", "Q-1", "Q-71"])
+def test_the_tool_asks_about_a_mistyped_task_and_takes_a_confirmation(outset: World, typed: str) -> None:
+    root = root_of(outset.copy())
+    given = {"project": "shop", "task_id": typed, "target": "planner", "response": {"answer": "Twice."}}
+    result = call(root, "deliver", **given)
+    assert (result.code, "did you mean Q-17" in result.text) == ("mistyped_task", True)
+    assert not call(root, "deliver", **given, unsolicited=True).is_error

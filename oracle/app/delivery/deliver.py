@@ -51,6 +51,8 @@ class Delivery:
     notifies: bool = True
     supersedes: bool = False
     is_strict: bool = False
+    is_unsolicited: bool = False
+    """Whether it is known that nobody asked, though a task with nearly the same id waits."""
     secrets: str = guard.REFUSE
     """What to do when the answer holds what looks like a secret."""
     wake_until: float | None = None
@@ -112,7 +114,8 @@ def deliver(context: Context, delivery: Delivery) -> Delivered:
 
     Raises SecretFound, PrivacyBlocked (nothing is written), ClaimsFailed if strict, HandoffFailed, UsageError, NoProfile.
     Raises OwnershipError unless a memory seat answers. Raises CompletionRefused for a question to people.
-    Raises Conflict for another answer, which is kept, and OtherAsker for a seat that did not ask while another waits.
+    Raises Conflict for another answer, which is kept. Raises OtherAsker for a seat that did not ask while another waits, and
+    MistypedTask for an id that nobody asked under and that is nearly that of a task that waits.
     """
     team, work, verified, redacted = _prepare_clean(context, delivery)
     done = hand_over(context, team, work, wake_until=delivery.wake_until)
@@ -135,7 +138,7 @@ def keep(context: Context, delivery: Delivery) -> str:
 def _prepare_clean(context: Context, delivery: Delivery) -> tuple[Team, Work, claims.Verified, tuple[str, ...]]:
     cleaned, redacted = guard.clean(context, contents_of(delivery), delivery.secrets, what=say("The handoff"))
     team, work, verified = prepare(context, replace(delivery, **cleaned) if redacted else delivery)
-    dispatches.refuse_other_reader(team, work.receipt.name)
+    dispatches.refuse_stray(team, work.receipt.name, is_unsolicited=delivery.is_unsolicited)
     return team, work, verified, redacted
 
 

@@ -10,9 +10,10 @@ from oracle.app.delivery.team import OPERATOR, Team
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.addressing import AddressedDispatch
 from oracle.domain.delivery.receipts import CONSUMED, PAYLOAD, Receipt, ReceiptKind, ReceiptName
+from oracle.domain.names import is_mistyped
 from oracle.domain.records.decisions import DecisionPayload, resolve_command
 from oracle.domain.values import value
-from oracle.errors import CompletionRefused, OracleError, OtherAsker
+from oracle.errors import CompletionRefused, MistypedTask, OracleError, OtherAsker
 from oracle.store.delivery import handoffs
 from oracle.store.root import profile
 from oracle.wording import say
@@ -48,10 +49,12 @@ def refuse_decision(team: Team, task_id: str) -> None:
             )
 
 
-def refuse_other_reader(team: Team, name: ReceiptName) -> None:
-    """Raise OtherAsker for an answer to a seat that did not ask, while another that did still waits for it.
+def refuse_stray(team: Team, name: ReceiptName, *, is_unsolicited: bool = False) -> None:
+    """Refuse an answer that nobody asked for while a question waits that it may be meant for.
 
-    The one response of the id would be taken for the answer to that question. A delivery that was made before may come again.
+    Raises OtherAsker if another seat asked under this id: the one response of the id would be taken for the answer to it.
+    Raises MistypedTask if the id is nearly that of the question, unless `is_unsolicited` confirms it. A delivery that was made
+    before may come again.
     """
     if dispatch_answered(team.folder, name) is not None or handoffs.find(team.folder, name) is not None:
         return
@@ -65,7 +68,29 @@ def refuse_other_reader(team: Team, name: ReceiptName) -> None:
                     task_id=name.task_id,
                     target=name.target,
                 ),
-                hint=say("Deliver it with --target {seat}.", seat=asked.reply_to),
+                hint=say("Deliver it to {seat}.", seat=asked.reply_to),
+            )
+    if not is_unsolicited:
+        _refuse_mistyped(team, name)
+
+
+def _refuse_mistyped(team: Team, name: ReceiptName) -> None:
+    for other, suffix in _names(team.folder):
+        if suffix or other.target != name.source or not is_mistyped(name.task_id, other.task_id):
+            continue
+        waiting = handoffs.read(team.folder, other)
+        if waiting is not None and waiting.kind is ReceiptKind.DISPATCH:
+            raise MistypedTask(
+                say(
+                    "Nobody asked {source} under the task id {task_id}; did you mean {near}, which {seat} waits for?",
+                    source=name.source,
+                    task_id=name.task_id,
+                    near=other.task_id,
+                    seat=waiting.reply_to,
+                ),
+                hint=say(
+                    "Correct the id. If nobody asked for this answer, confirm it with --unsolicited (MCP: unsolicited)."
+                ),
             )
 
 

@@ -232,6 +232,7 @@ def deliver(
     summary: Annotated[str, option("--summary TEXT", "The summary in the receipt.")] = "",
     strict: Annotated[bool, option("--strict", "Deliver nothing when a claim does not hold.")] = False,
     supersede: Annotated[bool, option("--supersede", "Replace the answer that was delivered; it is kept.")] = False,
+    unsolicited: Annotated[bool, option("--unsolicited", "Nobody asked, though a similar task waits.")] = False,
     no_notify: NoNotify = False,
     secrets: Secrets = "refuse",
     seat: WriterSeat = "memory",
@@ -248,6 +249,7 @@ def deliver(
         summary=summary,
         is_strict=strict,
         supersedes=supersede,
+        is_unsolicited=unsolicited,
         notifies=not no_notify,
         secrets=secrets,
     )

@@ -10,9 +10,16 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 
+from oracle.domain.names import cut, is_one_slip_off
 from oracle.domain.values import value
 from oracle.errors import UsageError
 from oracle.wording import Sentence, say
+
+KEYS = ("answer", "claims", "sources", "confidence")
+"""The keys that a response is written with. Any other key may be beside them."""
+
+_OTHERS = ("result", "source")
+"""Keys that are known too: what an older tool writes for `answer`, and one that stored responses have."""
 
 _MOST_DIGITS = 4000
 _MOST_INDENTATION = 16 << 20
@@ -40,9 +47,9 @@ def parse_response(raw: bytes | str) -> object:
 
 
 def require_answer(response: Mapping[str, object]) -> None:
-    """Raise UsageError for a response that says nothing: its `answer` is blank, or it has none and nothing else either.
+    """Raise UsageError for a response that says nothing, has no known key, or has one that is nearly a known one.
 
-    Other keys without an `answer` are what older tools send, and pass.
+    Older tools write `result` for `answer`.
     """
     answer = response.get("answer")
     if not _says_something(list(response.values()) if answer is None else answer):
@@ -50,6 +57,19 @@ def require_answer(response: Mapping[str, object]) -> None:
             say("The response holds no answer; nothing was delivered."),
             hint=say('Give one, as in {{"answer": "…"}}.'),
         )
+    slips = [(key, meant) for meant in KEYS if meant not in response for key in response if _is_slip(key, meant)]
+    if not slips and not any(key in response for key in (*KEYS, *_OTHERS)):
+        slips = [(min(response, key=lambda key: key == "query_id"), "answer")]
+    if slips:
+        key, meant = slips[0]
+        raise UsageError(
+            say("The response has the unknown key {key!r}; did you mean {meant}?", key=cut(key), meant=meant),
+            hint=say('Correct it, as in {{"answer": "…"}}. Other keys may be beside it.'),
+        )
+
+
+def _is_slip(key: str, meant: str) -> bool:
+    return key not in _OTHERS and is_one_slip_off(key, meant)
 
 
 def _says_something(content: object) -> bool:

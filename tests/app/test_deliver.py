@@ -635,7 +635,9 @@ def test_an_answer_to_a_mistyped_task_is_refused_with_the_one_that_waits(
     squad.ask(waiting, reply_to=reply_to)
     before = squad.snapshot()
     for more in ({}, {"supersedes": True}, {"target": "reviewer"}):
-        with pytest.raises(MistypedTask, match=f"did you mean {waiting}, which {reply_to or 'planner'} waits for") as caught:
+        with pytest.raises(
+            MistypedTask, match=f"did you mean {waiting}, which {reply_to or 'planner'} waits for"
+        ) as caught:
             squad.deliver(typed, **more)
         assert "--unsolicited" in caught.value.hint
     assert squad.snapshot() == before

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,13 +22,16 @@ from hypothesis import strategies as st
 from oracle.api import Oracle
 from oracle.app import doctor
 from oracle.app.delivery.team import init_profile
-from oracle.app.doctor import diagnosis, machine, records, root_checks, snapshot
-from oracle.app.doctor.context import CAP, FIX, Check, capped, in_order, one_line, warning
+from oracle.app.doctor import diagnosis, index, machine, records, root_checks, snapshot
+from oracle.app.doctor.context import CAP, FIX, Check, capped, in_order, one_line, walk, warning
 from oracle.app.doctor.diagnosis import diagnose
 from oracle.app.records.listing import list_problems
 from oracle.app.records.publish import publish_all
+from oracle.domain.names import flatten
 from oracle.domain.records.drafts import Draft
 from oracle.errors import RootUnusable
+from oracle.index.write import projections
+from oracle.store.markdown import records as store_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -874,6 +878,80 @@ HARMS = {
     "DELETE FROM reference": "references",
     "UPDATE passage SET body = 'other words'": "text",
 }
+
+
+@pytest.fixture
+def large(oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> Oracle:
+    """Give a Root that counts as large, with 40 records more."""
+    monkeypatch.setattr(diagnosis, "LARGE", 20)
+    monkeypatch.setattr(diagnosis, "SAMPLE", 15)
+    for number in range(40):
+        text = f"---\nid: twice\nproject: other\n---\n# Title {number}\n\nFor ARENA-{number}, see [[first]].\n"
+        put(Path(oracle.root.path), f"projects/arena/builder/n{number}.md", text)
+    oracle.reconcile()
+    edit_index(oracle, "UPDATE record SET racy = 0")  # as of files that are old, and so not read again for their age
+    return oracle
+
+
+@pytest.mark.parametrize(("sample", "most"), [(15, 1), (1_000, 1), (0, 2)], ids=["sampled", "all sampled", "small"])
+def test_the_text_of_a_record_is_read_once(large: Oracle, sample: int, most: int) -> None:
+    """In a small Root, which is compared with a rebuild, it is read once more for its frontmatter."""
+    read, counted = store_records.read, Counter[str]()
+
+    def counting(path: str) -> bytes:
+        counted[path] += 1
+        return read(path)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(store_records, "read", counting)
+        patched.setattr(diagnosis, "LARGE", 20 if sample else 1_000)
+        patched.setattr(diagnosis, "SAMPLE", sample)
+        assert {check.name for check in faults(large)} == {"ids", "owners"}  # the heads were looked at
+    assert set(counted.values()) == {most}
+    assert len(counted) == (sample if sample == 15 else 43)
+
+
+@pytest.mark.parametrize("count", [3, 30])
+def test_the_tree_keeps_what_a_check_looks_at_and_not_each_record(large: Oracle, count: int) -> None:
+    before = len(walk(large.root, time.time_ns()).entries)
+    for number in range(count):
+        put(Path(large.root.path), f"projects/arena/builder/more-{number}.md", "Words.\n")
+    age(Path(large.root.path))
+    assert len(walk(large.root, time.time_ns()).entries) == before
+    for name, mode in (("odd name.md", 0o600), ("x.json", 0o600), ("shut.md", 0o200)):
+        put(Path(large.root.path), f"shared/patterns/{name}", "{}").chmod(mode)
+    put(Path(large.root.path), "projects/arena/_index/open.md", "").chmod(0o644)
+    assert "projects/arena/_index/open.md" in {entry.path for entry in walk(large.root, time.time_ns()).derived}
+    kept = {entry.path for entry in walk(large.root, time.time_ns()).entries}
+    assert {f"shared/patterns/{name}" for name in ("odd name.md", "x.json", "shut.md")} <= kept
+    assert "shared/patterns/later.md" not in kept
+    put(Path(large.root.path), "shared/patterns/later.md", "Words.\n")
+    assert "shared/patterns/later.md" in {entry.path for entry in walk(large.root, 1).entries}
+
+
+@pytest.mark.parametrize("side", ["_links", "_backlinks"])
+def test_a_sample_of_large_projections_is_a_smaller_one(
+    large: Oracle, side: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(projections, "_AVERAGE", 1)
+    for file in Path(large.root.path, side).glob("*.jsonl"):
+        file.write_bytes(b"{}\n")
+    assert 1 <= len(diagnose(large.root, now_ns=time.time_ns()).stale) < 15
+    monkeypatch.setattr(projections, "_AVERAGE", 1_000_000)
+    assert len(diagnose(large.root, now_ns=time.time_ns()).stale) == 15
+
+
+@pytest.mark.parametrize("side", ["_links", "_backlinks"])
+def test_the_owners_of_stale_projections_are_looked_for_once(
+    large: Oracle, side: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted = []
+    monkeypatch.setattr(index, "flatten", lambda name: counted.append(name) or flatten(name))
+    for file in Path(large.root.path, side).glob("*.jsonl"):
+        file.unlink()
+    put(Path(large.root.path), f"{side}/stray.jsonl", "{}")
+    assert "(1 of them stray)" in said(large, "projections")
+    assert len(counted) <= 2 * len(set(counted))  # a record is a target too
 
 
 def test_a_large_root_is_compared_by_a_sample(oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> None:

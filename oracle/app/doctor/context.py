@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import shlex
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
 
 from oracle.app.doctor import diagnosis
-from oracle.domain.markdown.documents import Value, as_text
+from oracle.app.doctor.diagnosis import Head, head_of
 from oracle.store.markdown import records
-from oracle.store.root.layout import SKIPPED_FOLDERS, Root
+from oracle.store.root.layout import LEGACY_PLURALS, RECORD_TREES, SKIPPED_FOLDERS, Root
 from oracle.wording import LIST, Sentence, joined, say
 
 ERROR = "error"
@@ -161,7 +161,10 @@ class TreeEntry:
 
 @dataclass(slots=True)
 class Tree:
-    """What the walk met: `entries` are the truth in order of path, `derived` what may be deleted at any time."""
+    """What the walk met: `entries` are the truth in order of path, `derived` what may be deleted at any time.
+
+    Projections and records that no check can find fault with are left out: they are nearly all there is.
+    """
 
     entries: list[TreeEntry] = field(default_factory=list)
     derived: list[TreeEntry] = field(default_factory=list)
@@ -171,13 +174,13 @@ class Tree:
 _PRIVATE_FILE = stat.S_IFREG | 0o600
 
 
-def walk(root: Root) -> Tree:
+def walk(root: Root, now_ns: int) -> Tree:
     """Walk the whole Root. Hidden names are left alone; a folder that can't be listed is named in `unreadable`."""
     tree = Tree()
     queue = [("", False)]
     while queue:
         folder, is_derived = queue.pop()
-        for entry in _list(root, folder, tree):
+        for entry in _list(root, folder, tree, now_ns):
             below = is_derived or _is_derived(entry)
             (tree.derived if below else tree.entries).append(entry)
             if entry.is_folder:
@@ -195,10 +198,10 @@ def _is_derived(entry: TreeEntry) -> bool:
     return depth == 1 and entry.name in SKIPPED_FOLDERS
 
 
-def _list(root: Root, folder: str, tree: Tree) -> list[TreeEntry]:
-    """Return the entries of a folder. Of projections, which are many, only the odd ones."""
+def _list(root: Root, folder: str, tree: Tree, now_ns: int) -> list[TreeEntry]:
+    """Return the entries of a folder. Of projections and records, which are many, only the odd ones."""
     found = []
-    is_printed, user = folder in ("_links", "_backlinks"), os.geteuid()
+    user, is_ordinary = os.geteuid(), _ordinary(folder)
     try:
         with os.scandir(root.join(folder) if folder else root.path) as entries:
             for entry in entries:
@@ -209,7 +212,7 @@ def _list(root: Root, folder: str, tree: Tree) -> list[TreeEntry]:
                     seen = entry.stat(follow_symlinks=False)
                 except FileNotFoundError:
                     continue
-                if not (is_printed and seen.st_mode == _PRIVATE_FILE and seen.st_uid == user):
+                if not (seen.st_uid == user and is_ordinary(entry, seen, now_ns)):
                     found.append(TreeEntry(path, Status(seen.st_mode, seen.st_uid, seen.st_size, seen.st_mtime_ns)))
     except FileNotFoundError:
         return found
@@ -218,18 +221,24 @@ def _list(root: Root, folder: str, tree: Tree) -> list[TreeEntry]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
-    """The checked frontmatter fields of a record, and the line of each key."""
+def _ordinary(folder: str) -> Callable[[os.DirEntry[str], os.stat_result, int], bool]:
+    """Return the test by which our files in a folder are left out of the tree."""
+    parts = folder.split("/")
+    if folder in ("_links", "_backlinks"):
+        return lambda _, seen, __: seen.st_mode == _PRIVATE_FILE
+    if parts[0] in RECORD_TREES and folder != "projects" and not {*LEGACY_PLURALS, "_index"}.intersection(parts[2:3]):
+        return _is_ordinary_record
+    return lambda *_: False
 
-    path: str
-    project: str
-    fields: Mapping[str, str]
-    lines: Mapping[str, int]
 
-    def line(self, key: str) -> int:
-        """Return the line of a key, 1 when it is not there."""
-        return self.lines.get(key, 1)
+def _is_ordinary_record(entry: os.DirEntry[str], seen: os.stat_result, now_ns: int) -> bool:
+    """Return whether a file is plain, readable, not of the future, and has a name that no check looks at."""
+    name = entry.name
+    return (
+        (name.endswith(".md") and name.isascii() and name.isprintable() and " " not in name)
+        and (stat.S_ISREG(seen.st_mode) and seen.st_mode & stat.S_IRUSR != 0 and seen.st_mtime_ns <= now_ns)
+        and os.access(entry.path, os.R_OK)
+    )
 
 
 class CheckContext:
@@ -242,7 +251,7 @@ class CheckContext:
     @cached_property
     def tree(self) -> Tree:
         """Every name below the Root."""
-        return walk(self.root)
+        return walk(self.root, self.now_ns)
 
     @cached_property
     def index(self) -> diagnosis.Diagnosis:
@@ -252,23 +261,17 @@ class CheckContext:
     @cached_property
     def heads(self) -> list[Head]:
         """The heads of the records that can be read, of those of a sample in a large Root, in order of path."""
-        among = "sampled CROSS JOIN record USING (slug)" if self.index.sampled else "record"
-        rows = self.index.truth.connect().execute(f"SELECT path, project FROM {among} ORDER BY path")  # noqa: S608
+        if self.index.sampled:
+            return sorted(self.index.heads, key=lambda head: head.path)
+        rows = self.index.truth.connect().execute("SELECT path, project FROM record ORDER BY path")
         return list(filter(None, (self._head(path, project) for path, project in rows)))
 
     def _head(self, path: str, project: str) -> Head | None:
         try:
-            document = records.parse(path, records.read(self.root.join(path)))
+            return head_of(path, project, records.parse(path, records.read(self.root.join(path))))
         except OSError:
             return None
-        return Head(path, project, {key: _plain(document.fields, key) for key in _KEPT}, document.key_lines)
 
-
-_KEPT = ("id", "schema_version", "project", "seat")
 
 Examination = Callable[[CheckContext], Iterator[Check]]
 """A check yields its findings; if it yields nothing, the invariant holds."""
-
-
-def _plain(fields: Mapping[str, Value], key: str) -> str:
-    return as_text(fields.get(key, "")).strip()

@@ -9,7 +9,8 @@ rebuild is really wrong. What only waited for the next look is counted, and is n
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import groupby
@@ -17,6 +18,7 @@ from operator import itemgetter
 
 from oracle.app.doctor import snapshot
 from oracle.app.doctor.snapshot import BeingWritten, NoRoom, Snapshot
+from oracle.domain.markdown.documents import Document, as_text
 from oracle.errors import OracleError, TreeEmptied
 from oracle.index.db import Corrupt, Database, get_meta, immediate
 from oracle.index.reports import ReconcileReport
@@ -26,6 +28,7 @@ from oracle.index.write import projections
 from oracle.index.write.rebuild import rebuild
 from oracle.index.write.reconcile import reconcile
 from oracle.index.write.rows import Writer
+from oracle.store.markdown import records
 from oracle.store.root.layout import Root
 from oracle.wording import say
 
@@ -58,12 +61,37 @@ _ORPHANED = {
 _PROBLEMS = "SELECT path, line, reason FROM problem WHERE path NOT GLOB '*.toml' ORDER BY path, line, reason"
 
 
+_KEPT = ("id", "schema_version", "project", "seat")
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The checked frontmatter fields of a record, and the line of each key."""
+
+    path: str
+    project: str
+    fields: Mapping[str, str]
+    lines: Mapping[str, int]
+
+    def line(self, key: str) -> int:
+        """Return the line of a key, 1 when it is not there."""
+        return self.lines.get(key, 1)
+
+
+def head_of(path: str, project: str, document: Document) -> Head:
+    """Return the head of a parsed record."""
+    return Head(
+        path, project, {key: as_text(document.fields.get(key, "")).strip() for key in _KEPT}, document.key_lines
+    )
+
+
 @dataclass(slots=True)
 class Diagnosis:
     """What was found of the index.
 
-    `truth` is the rebuild in memory, or a copy of a large index; `wrong` and `stale` name slugs and absolute paths;
-    `blocked` says why projections could not be read; `sampled` is how many records were compared, 0 for all.
+    `truth` is the rebuild in memory, or a copy of a large index. `wrong` and `stale` name slugs and absolute paths.
+    `blocked` says why projections could not be read. `sampled` is how many records were compared, 0 for all; `heads`
+    are their frontmatter.
     """
 
     state: str
@@ -78,6 +106,7 @@ class Diagnosis:
     blocked: str = ""
     wrong: dict[str, str] = field(default_factory=dict)
     stale: list[str] = field(default_factory=list)
+    heads: list[Head] = field(default_factory=list)
 
     @property
     def needs_rebuild(self) -> bool:
@@ -215,7 +244,7 @@ def _compare_sample(database: Database, found: Diagnosis, now_ns: int) -> None:
         chosen = "SELECT slug FROM record ORDER BY random() LIMIT ?"
         connection.execute(f"CREATE TEMP TABLE sampled AS {chosen}", (SAMPLE,))
         before = _digests_of(database, _SAMPLED)
-        _read_again(database, now_ns)
+        found.heads = _read_again(database, now_ns)
         found.wrong = _name_differences(before, _digests_of(database, _SAMPLED))
     except TreeEmptied as refusal:
         found.emptied = refusal.sentence
@@ -225,18 +254,31 @@ def _compare_sample(database: Database, found: Diagnosis, now_ns: int) -> None:
         found.state, found.reason = DAMAGED, trouble.sentence
 
 
-def _read_again(database: Database, now_ns: int) -> None:
-    """Read the records of the sample as if their bytes had changed. One that is gone by now is dropped."""
-    connection, root = database.connect(), database.root
+def _read_again(database: Database, now_ns: int) -> list[Head]:
+    """Read the records of the sample as if their bytes had changed, and return their heads.
+
+    One that is gone by now is dropped. They are read in the order of their rows: in any other, the full-text index would
+    write a segment for each of them.
+    """
+    connection, root, heads = database.connect(), database.root, []
     with immediate(connection):
         connection.execute("UPDATE record SET hash = x'' WHERE slug IN (SELECT slug FROM sampled)")
         writer = Writer(connection, root, now_ns=now_ns)
-        for slug, path in connection.execute(f"SELECT slug, path FROM {_SAMPLED}").fetchall():  # noqa: S608
+        chosen = f"SELECT slug, path, project FROM {_SAMPLED} ORDER BY record.id"  # noqa: S608
+        for slug, path, project in connection.execute(chosen).fetchall():
+            place, raw, document = root.join(path), None, None
             try:
-                writer.take(path, stat_of(os.stat(root.join(path))), slug=slug)
+                seen = stat_of(os.stat(place))
             except FileNotFoundError:
                 writer.drop(path)
+                continue
+            with suppress(OSError):  # the writer tries again, and reports it
+                raw = records.read(place)
+                document = records.parse(path, raw)
+                heads.append(head_of(path, project, document))
+            writer.take(path, seen, slug=slug, raw=raw, document=document)
         writer.settle()
+    return heads
 
 
 def _stale(database: Database, found: Diagnosis, *, most: int = 0) -> list[str]:

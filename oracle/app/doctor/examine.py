@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from os.path import isdir
+from threading import Thread
 
 from oracle.app.context import Context
 from oracle.app.doctor import index, layout, machine, records, root_checks
@@ -59,9 +61,24 @@ def examine(context: Context) -> list[Check]:
     checked = CheckContext(context.root, context.clock.now_ns())
     checks = [root_checks.check_root(context.root), *_run("programs", say("there"), machine.check_programs, checked)]
     if isdir(context.root.path) and not root_checks.why_no_root(context.root):
+        _look_at_once(checked)
         for name, good, examination in _EXAMINATIONS:
             checks += _run(name, good, examination, checked)
     return in_order(checks)
+
+
+def _look_at_once(checked: CheckContext) -> None:
+    """Walk the tree while SQLite checks its file. What fails here fails again in a check, which reports it."""
+
+    def walk() -> None:
+        with suppress(Exception):
+            checked.tree  # noqa: B018 -- it is cached
+
+    walking = Thread(target=walk)
+    walking.start()
+    with suppress(Exception):
+        checked.index  # noqa: B018
+    walking.join()
 
 
 def _run(name: str, good: str, examination: Examination, checked: CheckContext) -> Iterator[Check]:

@@ -79,7 +79,7 @@ def check_projections(context: CheckContext) -> Iterator[Check]:
     stale = [os.path.relpath(path, context.root.path) for path in context.index.stale]
     if not stale:
         return
-    strays = [path for path in stale if not _has_source(context, path)]
+    strays = set(stale) - _sources(context)
     detail = say("{count} files are missing, stale or stray: {names}", count=len(stale), names=first_few(stale))
     if _is_writer_at_work(context):
         yield note("projections", say("{detail}; a writer is at work, look again", detail=detail))
@@ -91,13 +91,12 @@ def check_projections(context: CheckContext) -> Iterator[Check]:
         )
 
 
-def _has_source(context: CheckContext, path: str) -> bool:
-    """Return whether a projection belongs to something in the tree."""
-    side, _, name = path.partition("/")
-    connection = context.index.truth.connect()
-    column = "SELECT slug FROM record" if side == "_links" else "SELECT name FROM target"
-    flat = name.removesuffix(".jsonl")
-    return any(flatten(target) == flat for (target,) in connection.execute(column))
+def _sources(context: CheckContext) -> set[str]:
+    """Return the paths that projections of something in the tree have."""
+    rows = context.index.truth.connect().execute(
+        "SELECT '_links', slug FROM record UNION ALL SELECT '_backlinks', name FROM target"
+    )
+    return {f"{side}/{flatten(name)}.jsonl" for side, name in rows}
 
 
 def check_unprinted(context: CheckContext) -> Iterator[Check]:

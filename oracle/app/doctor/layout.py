@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -204,8 +205,13 @@ def _stem(path: str) -> str:
 
 def check_twins(context: CheckContext) -> Iterator[Check]:
     """Report files that want the same slug: `x.json` beside `x.md` is known by its full name only."""
-    files = {entry.path for entry in _in_trees(context) if not entry.is_folder}
-    twins = sorted(path for path in files if path.endswith(".json") and f"{slug_of(path)}.md" in files)
+    twins = [
+        entry.path
+        for entry in _in_trees(context)
+        if not entry.is_folder
+        and entry.name.endswith(".json")
+        and _is_name_of_a_file(context, f"{slug_of(entry.path)}.md")
+    ]
     yield from capped(
         warning(
             "twins",
@@ -214,6 +220,13 @@ def check_twins(context: CheckContext) -> Iterator[Check]:
         )
         for path in twins
     )
+
+
+def _is_name_of_a_file(context: CheckContext, path: str) -> bool:
+    try:
+        return not stat.S_ISDIR(os.lstat(context.root.join(path)).st_mode)
+    except OSError:
+        return False
 
 
 def _in_trees(context: CheckContext) -> Iterable[TreeEntry]:

@@ -13,7 +13,6 @@ from oracle.app.decisions import overdue
 from oracle.app.doctor.context import (
     Check,
     CheckContext,
-    Head,
     TreeEntry,
     capped,
     error,
@@ -22,6 +21,7 @@ from oracle.app.doctor.context import (
     quoted,
     warning,
 )
+from oracle.app.doctor.diagnosis import Head
 from oracle.app.records import naming
 from oracle.domain.names import MEMORY
 from oracle.domain.records.drafts import SCHEMA_VERSION
@@ -144,7 +144,7 @@ def _correct(near: Sequence[str], name: str) -> Sentence:
 
 def _cycles(context: CheckContext) -> Iterator[Check]:
     rows = context.index.truth.connect().execute(
-        "SELECT record.slug, target.name, record.path, edge.line FROM edge JOIN record ON record.id = source_id"
+        "SELECT record.slug, target.name, record.path, edge.line FROM edge NOT INDEXED JOIN record ON record.id = source_id"
         " JOIN target ON target.id = target_id WHERE edge.type IN ('supersedes', 'retires') ORDER BY record.slug, target.name"
     )
     places: dict[str, str] = {}

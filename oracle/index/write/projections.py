@@ -38,6 +38,9 @@ _LARGE = 32_768
 _SHARE = 4_096
 """… as is a larger one if more than one source in so many bytes changed, about one in sixteen lines."""
 
+_AVERAGE = 8_192
+"""Bytes that a projection of a sample may have on average. What is beyond is not read."""
+
 _NOTED = "printed "
 """The prefix of the keys that record the state of a large file when it was printed."""
 
@@ -92,7 +95,7 @@ def print_all(connection: sqlite3.Connection, root: Root) -> int:
 
 def note_printed(connection: sqlite3.Connection, root: Root) -> None:
     """Record that every projection is up to date, and the state of the large files."""
-    large = _stamps(_paths(root, BACKLINKS))
+    large = _stamps(root.join(f"_{BACKLINKS}/{name}") for name in _printed(root, BACKLINKS))
     with immediate(connection):
         connection.execute("DELETE FROM meta WHERE key GLOB ?", (f"{_NOTED}*",))
         connection.executemany("INSERT INTO meta VALUES (?, ?)", large.items())
@@ -130,7 +133,8 @@ def linked(root: Root) -> list[str]:
 def differences(connection: sqlite3.Connection, root: Root, *, most: int = 0) -> list[str]:
     """Return the paths of projections that are missing, stale or stray. Read only.
 
-    With `most`, only so many of a side are read, chosen at random; missing and stray ones are found all the same.
+    With `most`, only so many of a side are read, chosen at random, and fewer if they are large. Missing and stray ones
+    are found all the same.
     """
     wrong: list[str] = []
     for side in (LINKS, BACKLINKS):
@@ -150,13 +154,21 @@ def _sampled_differences(connection: sqlite3.Connection, root: Root, side: str, 
     import random
 
     names = [name for (name,) in connection.execute(_NAMES[side])]
-    printed = {os.path.basename(path) for path in _paths(root, side)}
-    odd = printed.symmetric_difference(f"{flatten(name)}.jsonl" for name in names)
-    wrong = [root.join(f"_{side}/{name}") for name in odd]
-    path_of = root.links_file if side == LINKS else root.backlinks_file
+    missing, wrong = {f"{flatten(name)}.jsonl" for name in names}, []
+    for printed in _printed(root, side):
+        if printed in missing:
+            missing.remove(printed)
+        else:
+            wrong.append(root.join(f"_{side}/{printed}"))
+    wrong += [root.join(f"_{side}/{name}") for name in missing]
+    left = most * _AVERAGE
     for name, data in _draw_some(connection, side, random.sample(names, min(most, len(names)))):
-        if os.path.basename(path_of(name)) in printed and not _holds(path_of(name), data):
-            wrong.append(path_of(name))
+        path = root.join(f"_{side}/{flatten(name)}.jsonl")
+        if f"{flatten(name)}.jsonl" not in missing and not _holds(path, data):
+            wrong.append(path)
+        left -= len(data)
+        if left < 0:
+            break
     return wrong
 
 
@@ -312,15 +324,15 @@ def _backlink_lines(target: str, rows: list[tuple[str, str, str, int]]) -> Itera
 
 
 def _strays(root: Root, side: str, expected: set[str]) -> list[str]:
-    return [path for path in _paths(root, side) if os.path.basename(path) not in expected]
+    return [root.join(f"_{side}/{name}") for name in _printed(root, side) if name not in expected]
 
 
-def _paths(root: Root, side: str) -> Iterator[str]:
-    """Yield the paths of all projection files in a folder. There may be hundreds of thousands."""
+def _printed(root: Root, side: str) -> Iterator[str]:
+    """Yield the names of all projection files in a folder. There may be hundreds of thousands."""
     try:
         for entry in os.scandir(root.join(f"_{side}")):
             if entry.name.endswith(".jsonl"):
-                yield entry.path
+                yield entry.name
     except OSError:
         return
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from oracle.api import Oracle
@@ -786,6 +786,25 @@ def test_records_without_a_word_of_the_question_never_make_an_answer(
             answered = opened.answer(f"What about the {' '.join(asked)}?", fresh=True).status == "answered"
             assert not (refused and answered)
             refused = not answered
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@given(RECORDS, st.lists(st.sampled_from([*TOPICS, "merge"]), min_size=2, max_size=5, unique=True), st.booleans())
+@example([["cache", "retry", "queue"], ["cache", "retry"], ["limit", "cache"], ["owner"]], ["cache", "retry", "limit"], True)
+def test_candidates_are_ordered_by_probability(
+    tmp_path_factory: pytest.TempPathFactory, topics: list[list[str]], asked: list[str], is_contradicted: bool
+) -> None:
+    root = tmp_path_factory.mktemp("ordered")
+    for number, words in enumerate(topics):
+        front = "---\ncontradicts: r0\n---\n" if is_contradicted and number else ""
+        put(root, f"{BUILDER}/r{number}", f"{front}# {words[0]}\n\nThe {' '.join(words)} is here.\n")
+    with Oracle.open(str(root)) as opened:
+        reply = opened.answer(f"What about the {' '.join(asked)}?")
+    likely = [item.probability for item in reply.claims]
+    assert reply.status != "candidates" or likely == sorted(likely, reverse=True)
+    assert [item.handle for item in reply.claims] == [f"f{number}" for number, _ in enumerate(reply.claims, 1)]
+    handles = {item.handle: item.contradicts for item in reply.claims}
+    assert all(one in handles[other] for one, others in handles.items() for other in others)
 
 
 @pytest.mark.parametrize("text", ["The cache keeps items for {}ten minutes.", "缓存保留{}十分钟，每个条目一兆。"])

@@ -116,8 +116,9 @@ def _answer(context: Context, question: str, *, project: str, seat: str, fresh: 
     if reply.facts:
         return replace(reply, claims=())
     if reply.claims:
+        likeliest = sorted(reply.claims, key=lambda item: -item.probability)
         return replace(
-            reply,
+            _number(replace(reply, claims=tuple(likeliest))),
             status=replies.CANDIDATES,
             reason=say("found, not judged ({searched} were searched)", searched=searched),
         )

@@ -140,6 +140,12 @@ def _print_links(call: Call, text: str, types: Sequence[str], *, is_full: bool, 
     headings = say_each("type", "target", "line", "missing", "replaced", "snippet")
     table = Table(headings, cells, stacked=(1, 4, 5), names=(1, 4), is_full=is_full)
     call.answer({"slug": name, "links": edges, **call.standing}, table)
+    if not edges:
+        call.note(
+            say("{name} has no link of the type {types}", name=name, types=types)
+            if types
+            else say("{name} links to nothing", name=name)
+        )
 
 
 _STATUSES = {"": "", "retires": "retired"}
@@ -182,3 +188,9 @@ def print_backlinks(call: Call, target: str, types: Sequence[str], *, is_full: b
     headings = say_each("source", "type", "line", "status", "replaced", "snippet")
     table = Table(headings, cells, faint, stacked=(0, 4, 5), names=(0, 4), is_full=is_full)
     call.answer({"target": name, "backlinks": edges, **call.standing}, table)
+    if not edges:
+        call.note(
+            say("no link of the type {types} leads to {name}", name=name, types=types)
+            if types
+            else say("nothing links to {name}", name=name)
+        )

@@ -8,11 +8,12 @@ from __future__ import annotations
 import inspect
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 import typer
+from typer.core import TyperCommand
 
 from oracle.app.settings import LANGUAGES
 from oracle.cli import completion
@@ -83,11 +84,32 @@ _FILTERS = {
 }
 
 
+class _Command(TyperCommand):
+    """A command that still takes former spellings of its options; neither help nor a shell shows them."""
+
+    former: ClassVar[Mapping[str, str]] = {}
+    """Each former spelling, with the present one."""
+
+    def make_parser(self, ctx: Any) -> Any:
+        parser = super().make_parser(ctx)
+        for old, new in self.former.items():
+            present: Any = next(one for one in self.params if new in one.opts)
+            parser.add_option(present, [old], dest=present.name, nargs=present.nargs)
+        return parser
+
+
 class Commands(typer.Typer):
     """The command of a word, or the commands below it."""
 
-    def add(self, name: str = "", *, example: str, **settings: Any) -> Callable[[Function], Function]:
-        """Register a function that takes a `Call` first; `--memory-dir` and `--json` are added to its options."""
+    def add(
+        self, name: str = "", *, example: str, former: Mapping[str, str] | None = None, **settings: Any
+    ) -> Callable[[Function], Function]:
+        """Register a function that takes a `Call` first; `--memory-dir` and `--json` are added to its options.
+
+        `former` names options as scripts may still spell them, with the present spelling of each.
+        """
+        if former:
+            settings["cls"] = type("Command", (_Command,), {"former": former})
 
         def register(function: Function) -> Function:
             epilog = say("Example: {example}", example=example)

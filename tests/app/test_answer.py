@@ -790,7 +790,9 @@ def test_records_without_a_word_of_the_question_never_make_an_answer(
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
 @given(RECORDS, st.lists(st.sampled_from([*TOPICS, "merge"]), min_size=2, max_size=5, unique=True), st.booleans())
-@example([["cache", "retry", "queue"], ["cache", "retry"], ["limit", "cache"], ["owner"]], ["cache", "retry", "limit"], True)
+@example(
+    [["cache", "retry", "queue"], ["cache", "retry"], ["limit", "cache"], ["owner"]], ["cache", "retry", "limit"], True
+)
 def test_candidates_are_ordered_by_probability(
     tmp_path_factory: pytest.TempPathFactory, topics: list[list[str]], asked: list[str], is_contradicted: bool
 ) -> None:

@@ -72,7 +72,7 @@ def test_a_story_has_the_answer_and_the_command_of_the_next_step(squad: Squad):
         return squad.oracle.handoff("Q-1").listed[0].command
 
     squad.ask("Q-1")
-    deliver = "oracle deliver --project demo --task-id Q-1 --target planner --response-file FILE"
+    deliver = "oracle deliver --project demo --task-id Q-1 --to planner --response-file FILE"
     assert (squad.oracle.handoff("Q-1").answer, command()) == ("", deliver)
     squad.recorder.away = {"planner"}
     squad.deliver(answer="Backoff.\nAt most five times.")

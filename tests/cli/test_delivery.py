@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from oracle.cli.application import command as application
+from oracle.cli.application import walk
 from oracle.cli.commands.handoffs import details_of
 from oracle.store import journal
 from oracle.store.root.layout import Root
@@ -77,7 +79,7 @@ DELIVERED = (
     "demo",
     "--task-id",
     "Q-1",
-    "--target",
+    "--to",
     "planner",
     "--response-inline",
     '{"answer": "B."}',
@@ -124,3 +126,38 @@ def test_root_that_cannot_be_written_is_still_listed(root: Path):
     finally:
         for folder in [root, *(path for path in root.rglob("*") if path.is_dir())]:
             folder.chmod(0o700)
+
+
+COMMANDS = dict(walk(application(), hidden=True))
+
+
+@pytest.mark.parametrize("former", ["--target builder", "--target=builder"])
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("ask", "Why? --project demo --from planner"),
+        ("deliver", "--project demo --task-id Q-1 --response-inline {}"),
+        ("ack check", "T-1 --project demo"),
+    ],
+)
+def test_former_spellings_are_taken_and_not_shown(path: str, words: str, former: str):
+    here = COMMANDS[path]
+    parsed = here.make_context(path, [*words.split(), *former.split()]).params
+    assert parsed == here.make_context(path, [*words.split(), "--to", "builder"]).params
+    assert parsed["target"] == "builder"
+    assert "--target" not in here.get_help(here.make_context(path, [], resilient_parsing=True))
+
+
+@pytest.mark.parametrize("former", ["--seat memory-2", "--seat=memory-2"])
+def test_the_seat_that_answers_may_be_named_as_before(former: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("ORACLE_SEAT", "memory-3")
+    here, words = COMMANDS["deliver"], "--project demo --task-id Q-1 --to planner".split()
+    seats = [
+        here.make_context("", [*words, *more.split()]).params["source"] for more in (former, "--from memory-2", "")
+    ]
+    assert seats == ["memory-2", "memory-2", "memory-3"]
+
+
+def test_every_way_between_seats_is_from_and_to():
+    ends = {option for one in COMMANDS.values() for param in one.params for option in param.opts}
+    assert not ends & {"--target", "--source"}

@@ -153,7 +153,7 @@ def _command(context: Context, team: Team, handoff: Handoff) -> str:
 
     state = handoff.state
     complete = ("oracle", "compat", "complete_handoff", "--profile", team.profile.path, "--source", handoff.answerer)
-    deliver = ("oracle", "deliver", "--project", team.project, "--task-id", handoff.task_id, "--target", handoff.asker)
+    deliver = ("oracle", "deliver", "--project", team.project, "--task-id", handoff.task_id, "--to", handoff.asker)
     if state.party is Party.ORACLE:
         return "oracle resume"
     if state.party is Party.OPERATOR:

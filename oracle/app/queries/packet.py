@@ -47,8 +47,8 @@ def render(context: Context, project: str, dispatch: Receipt, reply: Reply) -> s
         "From the files on disk, with its path, lines and words as evidence; if memory does not know, say so.",
         "",
         *fenced(
-            f"oracle deliver --project {project} --task-id {name.task_id} --target {dispatch.reply_to}"
-            f" --seat {name.target} --response-file answer.json"
+            f"oracle deliver --project {project} --task-id {name.task_id} --to {dispatch.reply_to}"
+            f" --from {name.target} --response-file answer.json"
         ),
         "Or, where the Stop hook is installed, end your last message with"
         f" `[DELIVER:seat={dispatch.reply_to},task_id={name.task_id},project={project}]`.",

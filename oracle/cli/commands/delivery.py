@@ -18,7 +18,6 @@ from oracle.cli.options import (
     Project,
     Secrets,
     TaskId,
-    WriterSeat,
     argument,
     option,
     read_body,
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
 ask_app = single()
 
 
-@ask_app.add(example="oracle ask --now 'Why do webhooks retry twice?'")
+@ask_app.add(example="oracle ask --now 'Why do webhooks retry twice?'", former={"--target": "--to"})
 def ask(
     call: Call,
     question: Annotated[str, argument("QUESTION", "The question; - is standard input.")],
@@ -52,7 +51,7 @@ def ask(
     seat: Annotated[str, option("--seat SEAT", "--now: only what this seat knows.", completion.seats)] = "",
     no_synthesis: Annotated[bool, option("--no-synthesis", "--now: only quotes.")] = False,
     meaning: Meaning = False,
-    target: Annotated[str, option("--target SEAT", "The seat that answers.", completion.members)] = "memory",
+    target: Annotated[str, option("--to SEAT", "The seat that answers.", completion.members)] = "memory",
     task_id: Annotated[str, option("--task-id ID", "The task's id; else one is made.", completion.tasks)] = "",
     reply_to: Annotated[str, option("--reply-to SEAT", "Who gets the answer, if not --from.", completion.members)] = "",
     no_notify: NoNotify = False,
@@ -63,7 +62,7 @@ def ask(
     if now:
         if source or task_id or reply_to or target != "memory":
             raise UsageError(
-                say("With --now no seat is asked."), hint=say("Leave --from, --target, --task-id and --reply-to out.")
+                say("With --now no seat is asked."), hint=say("Leave --from, --to, --task-id and --reply-to out.")
             )
         _answer_now(call, text, project=project, seat=seat, in_prose=not no_synthesis, meaning=meaning)
         return
@@ -71,7 +70,7 @@ def ask(
     if seat or no_synthesis or meaning:
         raise UsageError(
             say("--seat, --no-synthesis and --meaning belong to --now."),
-            hint=say("The seat that is asked is --target."),
+            hint=say("Name the seat that is asked with --to."),
         )
     from oracle.app.delivery import dispatch, resume
     from oracle.app.delivery.order import QUERY, Order
@@ -220,13 +219,19 @@ def _marks(checked: CheckedRecord) -> list[str]:
 deliver_app = single()
 
 
-@deliver_app.add(example="oracle deliver --project shop --task-id Q-17 --target planner --response-file a.json")
+@deliver_app.add(
+    example="oracle deliver --project shop --task-id Q-17 --to planner --response-file a.json",
+    former={"--target": "--to", "--seat": "--from"},
+)
 def deliver(
     call: Call,
     *,
     project: OfProject,
     task_id: Annotated[str, option("--task-id ID", "The task that is answered.", completion.handoffs)],
-    target: Annotated[str, option("--target SEAT", "The seat that gets the answer.", completion.members)],
+    source: Annotated[
+        str, option("--from SEAT", "The seat that answers.", completion.members, envvar="ORACLE_SEAT")
+    ] = "memory",
+    target: Annotated[str, option("--to SEAT", "The seat that gets the answer.", completion.members)],
     inline: Annotated[str | None, option("--response-inline JSON", "The response.")] = None,
     file: Annotated[str | None, option("--response-file FILE", "A file with it; - is standard input.")] = None,
     summary: Annotated[str, option("--summary TEXT", "The summary in the receipt.")] = "",
@@ -235,7 +240,6 @@ def deliver(
     unsolicited: Annotated[bool, option("--unsolicited", "Nobody asked, though a similar task waits.")] = False,
     no_notify: NoNotify = False,
     secrets: Secrets = "refuse",
-    seat: WriterSeat = "memory",
 ) -> None:
     """Deliver an answer, exactly once."""
     from oracle.app.delivery import deliver, resume
@@ -245,7 +249,7 @@ def deliver(
         task_id,
         target,
         _response(inline, file),
-        source=seat,
+        source=source,
         summary=summary,
         is_strict=strict,
         supersedes=supersede,
@@ -323,13 +327,13 @@ def acknowledge(
         call.note(say("it was acknowledged before; nothing was changed"))
 
 
-@ack_app.add("check", example="oracle ack check T-7 --project shop --fetch")
+@ack_app.add("check", example="oracle ack check T-7 --project shop --fetch", former={"--target": "--to"})
 def check(
     call: Call,
     task_id: TaskId,
     *,
     project: OfProject,
-    target: Annotated[str, option("--target SEAT", "Who was asked.", completion.members)] = "",
+    target: Annotated[str, option("--to SEAT", "Who was asked.", completion.members)] = "",
     remote: Annotated[str, option("--remote NAME", "Where commits are pushed.")] = "origin",
     branch: Annotated[str, option("--branch NAME", "The branch, if not that of the dispatch.")] = "",
     fetch: Annotated[bool, option("--fetch", "Ask the remote first.")] = False,

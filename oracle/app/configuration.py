@@ -13,7 +13,7 @@ import os
 from oracle.domain.values import value
 from oracle.errors import UsageError
 from oracle.store.disk import files, rewriting, steps
-from oracle.store.root.configuration import LANGUAGES, SETTINGS
+from oracle.store.root.configuration import LANGUAGES, SETTINGS, ExperienceSettings, is_experience_value
 from oracle.wording import say
 
 TYPE_CHECKING = False
@@ -96,6 +96,27 @@ _SETTINGS: tuple[tuple[str, object, Sentence, Callable[[object], bool], Sentence
         say("whether messages go out by Feishu"),
         lambda item: isinstance(item, bool),
         say("Write true or false."),
+    ),
+    (
+        "experience.enabled",
+        False,
+        say("whether prompts recall experiences"),
+        lambda item: is_experience_value("enabled", item),
+        say("Write true or false."),
+    ),
+    (
+        "experience.limit",
+        ExperienceSettings().limit,
+        say("experiences recalled at most"),
+        lambda item: is_experience_value("limit", item),
+        say("Write a whole number from 1 to 20."),
+    ),
+    (
+        "experience.threshold",
+        ExperienceSettings().threshold,
+        say("the score from which an experience is recalled"),
+        lambda item: is_experience_value("threshold", item),
+        say("Write a number from 0 to 1."),
     ),
 )
 

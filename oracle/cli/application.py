@@ -206,7 +206,7 @@ class OracleCommands(Group):
         zip(
             templates("Knowledge", "Delivery", "Set-up", "Team", "Compat"),
             (
-                "init write retire list show search ask backlinks graph check packet",
+                "init write retire list show search ask backlinks graph check packet experience",
                 "deliver ack handoffs resume log",
                 "hook skill mcp daemon project scan config index doctor",
                 "team",

@@ -176,8 +176,30 @@ def _reflect(context: Context, fields: Fields, args: argparse.Namespace) -> Answ
     return {
         "reflection_memory_id": reflection,
         "procedure_memory_id": procedures[0] if procedures else None,
+        "experience_id": _keep_experience(context, lesson, reflection),
         **_outcome(context, kept),
     }
+
+
+def _keep_experience(context: Context, lesson: Lesson, reflection: str) -> str | None:
+    """Write the experience that a reflection holds; return its slug, None when it says too little for one."""
+    from oracle.app.experiences.add import add
+    from oracle.domain.experiences.experience import from_lesson
+
+    experience = from_lesson(
+        lesson.goal,
+        worked=lesson.worked,
+        failed=lesson.failed,
+        lessons=lesson.lessons,
+        next_time=lesson.next_time,
+    )
+    if experience is None:
+        return None
+    more = {"task_id": lesson.task_id, "author": lesson.author, "derived_from": (reflection,)}
+    written = add(context, experience, lesson.project, **more)  # type: ignore[arg-type]
+    for warning in written.warnings:
+        context.warn(warning)
+    return written.slug
 
 
 def _refresh(context: Context, fields: Fields, _args: argparse.Namespace) -> Answer:

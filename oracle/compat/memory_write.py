@@ -71,11 +71,11 @@ def main(argv: list[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="memory_write",
-        description="Write one record: decision, finding, task or plan.",
+        description="Write one record: decision, finding, task, plan or experience.",
         formatter_class=narrow_help,
     )
     add = parser.add_argument
-    add("--kind", required=True, help="decision, finding, task or plan")
+    add("--kind", required=True, help="decision, finding, task, plan or experience")
     add("--project", required=True)
     add("--title", help="default with content: its first line")
     add("--body", default="")

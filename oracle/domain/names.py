@@ -257,7 +257,7 @@ FRONT = "koder"
 """The seat that people are reached by."""
 
 ROLES = ("memory", "planner", "builder", "reviewer", "patrol")
-ORPHAN_KINDS = ("decision", "finding", "task", "plan")
+ORPHAN_KINDS = ("decision", "finding", "task", "plan", "experience")
 """The kinds that no single seat owns; Memory writes these and nothing else under `projects/`."""
 
 SCAN_KINDS = ("dev_env", "runtime", "tests", "deploy", "ci", "lint", "structure", "env_templates")
@@ -319,5 +319,7 @@ def require_writer(seat: str, relpath: str) -> None:
     if not may_write(seat, relpath):
         raise OwnershipError(
             say("The seat {seat} may not write {relpath}.", seat=seat, relpath=relpath),
-            hint=say("Memory writes decision, finding, task and plan records; every other seat writes its own folder."),
+            hint=say(
+                "Memory writes decision, finding, task, plan and experience records; every other seat writes its own folder."
+            ),
         )

@@ -51,7 +51,7 @@ def record(properties: Mapping[str, Schema], *, required: Sequence[str] = (), cl
 FILTERS = {
     "project": words("Only this project; default: every project.", "arena"),
     "seat": words("Only records of this seat.", "planner"),
-    "kind": words("Only records of this kind, such as decision, finding, task or plan.", "decision"),
+    "kind": words("Only records of this kind, such as decision, finding, task, plan or experience.", "decision"),
     "status": words("Only records of this status, such as open or superseded.", "open"),
     "author": words("Only records of this author.", "memory"),
     "task": words("Only records that mention this task id.", "ARENA-228"),

@@ -312,6 +312,9 @@ FREE = {
         "commit",
         "transcript",
         "text",
+        "situation",
+        "approach",
+        "reflect",
     ),
     *("template", "tmux", "file", "seconds", "port", "memory-dir", "home", "clawseat-root"),
 }

@@ -9,6 +9,7 @@ from oracle.errors import InvalidName, OwnershipError
 
 PLACES = {
     "memory": ["projects/a/decision/x.md", "projects/a/finding/x.md", "projects/a/task/x.md", "projects/a/plan/x.md",
+               "projects/a/experience/x.md",
                "responses/T-1.json", "events.log", "machine/net.json", "projects/a/dev_env.json", "shared/patterns/p.json",
                "learnings/x.md"],
     "planner": ["projects/a/planner/x.md"],

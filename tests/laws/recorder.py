@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-_KINDS = "decision|finding|task|plan"
+_KINDS = "decision|finding|task|plan|experience"
 MAKE, PUT, OPEN, REMOVE = "make a folder", "put", "open for writing", "remove"
 RULES = (
     # a folder on the way to a record, or one that `init` makes

@@ -37,6 +37,7 @@ from oracle.store.root.configuration import (
     is_push_on,
     load_command,
     load_daemon,
+    load_experience,
     load_patterns,
 )
 from oracle.store.root.layout import Root
@@ -295,6 +296,7 @@ def check_settings(context: CheckContext) -> Iterator[Check]:
     loads: tuple[Callable[[Root], object], ...] = (
         *(partial(load_command, name=name) for name in ("synthesizer", "judge")),
         load_daemon,
+        load_experience,
         is_push_on,
     )
     for load in loads:

@@ -11,6 +11,7 @@ from oracle.app.context import Context
 from oracle.app.records.views import Summary
 from oracle.app.search.search import search
 from oracle.domain import timestamps
+from oracle.domain.experiences.experience import is_experience
 from oracle.domain.markdown.documents import as_text
 from oracle.domain.markdown.passages import find_conflicts
 from oracle.domain.names import check_name, entity, is_scanned
@@ -115,6 +116,7 @@ def _shares(context: Context, text: str, project: str) -> list[tuple[Summary, fl
     hits = search(context, text, {"project": project} if project else {}, limit=_HITS)
     if project:
         hits += [hit for hit in search(context, text, {}, limit=_HITS) if hit.record.path.startswith("shared/")]
+    hits = [hit for hit in hits if not is_experience(hit.record.kind)]
     best = max((hit.score for hit in hits), default=0.0)
     if best > 0:
         return [(hit.record, max(0.0, hit.score / best)) for hit in hits]
@@ -177,7 +179,8 @@ def _candidates(
     goal = stems(request.goal)
     found: dict[str, Candidate] = {}
     for slug, record in pool.records.items():
-        memory = read_memory(context, record) if _stands(record) and not is_scanned(record.path) else None
+        is_memory = _stands(record) and not is_scanned(record.path) and not is_experience(record.kind)
+        memory = read_memory(context, record) if is_memory else None
         if memory is None or memory.retires or not memory.holds(now):
             continue
         share = hits[slug][1] if slug in hits else 0.0

@@ -16,7 +16,18 @@ from oracle.wording import say, say_each
 if TYPE_CHECKING:
     from oracle.app.configuration import Setting
 
-_KEYS = ("language", "synthesizer", "judge", "daemon.hold", "daemon.seat_bound", "daemon.seat_lease", "push.enabled")
+_KEYS = (
+    "language",
+    "synthesizer",
+    "judge",
+    "daemon.hold",
+    "daemon.seat_bound",
+    "daemon.seat_lease",
+    "push.enabled",
+    "experience.enabled",
+    "experience.limit",
+    "experience.threshold",
+)
 _ROOT = "root"
 
 Key = Annotated[str, argument("KEY", "The setting, as in daemon.hold.", completion.words(*_KEYS))]

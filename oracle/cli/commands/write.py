@@ -24,7 +24,7 @@ write_app = single()
 @write_app.add(example="oracle write decision --project shop --title 'Retry webhooks' --body 'Twice.'")
 def write(
     call: Call,
-    kind: Annotated[str, argument("KIND", "decision, finding, task or plan.", completion.own_kinds)],
+    kind: Annotated[str, argument("KIND", "decision, finding, task, plan or experience.", completion.own_kinds)],
     dash: Annotated[str | None, argument("-", "Read the body from standard input.")] = None,
     *,
     project: Annotated[str, option("--project P", "The project it belongs to.", completion.projects)],
@@ -95,7 +95,7 @@ def _require_kind(kind: str) -> None:
         raise OwnershipError(
             say("Memory does not write records of the kind {kind!r}; did you mean {meant}?", kind=kind, meant=meant[0]),
             hint=say(
-                "Its kinds are decision, finding, task and plan; a seat writes its own records into its own folder."
+                "Its kinds are decision, finding, task, plan and experience; a seat writes its own records into its own folder."
             ),
         )
 

@@ -85,7 +85,7 @@ _ATTACHMENT = (
     r"\.(?:png|jpe?g|gif|svg|webp|bmp|ico|avif|heic|tiff?|pdf|docx?|xlsx?|pptx?|odt|zip|gz|tgz|tar|7z|mp[34]|m4a|wav|ogg"
     r"|flac|mov|mkv|webm|canvas|base|excalidraw|drawio|puml|epub)\Z"
 )
-_KIND_PATH = r"\.{0,2}/(?:.*/)?(?:decision|finding|task|plan)/[^/]+"
+_KIND_PATH = r"\.{0,2}/(?:.*/)?(?:decision|finding|task|plan|experience)/[^/]+"
 
 
 def hide_comments(prose: str) -> str:

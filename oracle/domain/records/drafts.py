@@ -108,7 +108,7 @@ class Draft:
             raise OwnershipError(
                 say("Memory does not write records of the kind {kind!r}.", kind=cut(self.kind)),
                 hint=say(
-                    "Its kinds are decision, finding, task and plan; a seat writes its own records into its own folder."
+                    "Its kinds are decision, finding, task, plan and experience; a seat writes its own records into its own folder."
                 ),
             )
         if not self.title.strip():

@@ -233,7 +233,7 @@ def _seats(fields: Mapping[str, Value], folders: list[str]) -> tuple[str, str]:
 def owner_of(folders: Sequence[str]) -> str:
     """Return the seat that the folders of a root-relative path name; "" in older layouts, where the frontmatter says it.
 
-    Every folder below a project is a seat's, except those that name a kind; the four kinds that Memory writes are Memory's.
+    Every folder below a project is a seat's, except those that name a kind; the kinds that Memory writes are Memory's.
     """
     if folders[0] != "projects" or len(folders) < 4:
         return ""

@@ -7,6 +7,7 @@ import re
 import stat
 from collections.abc import Callable, Mapping
 
+from oracle.domain.values import value
 from oracle.errors import UsageError
 from oracle.store.root.layout import Root
 from oracle.wording import Sentence, say
@@ -19,7 +20,7 @@ SETTINGS = "config.toml"
 LANGUAGES = ("auto", "zh", "en")
 """The values of `language`; each but `auto` and English has a catalogue in `oracle/cli/i18n`."""
 
-_KEYS = ("language", "synthesizer", "judge", "daemon", "push")
+_KEYS = ("language", "synthesizer", "judge", "daemon", "push", "experience")
 """The keys of `config.toml`."""
 
 _LONGEST = 31 * 86_400
@@ -127,11 +128,48 @@ def load_daemon(root: Root) -> dict[str, object]:
     return found
 
 
+@value
+class ExperienceSettings:
+    """What `[experience]` says: whether experiences are recalled, how many at most, and from which score, 0 to 1."""
+
+    enabled: bool = False
+    limit: int = 3
+    threshold: float = 0.35
+
+
+def load_experience(root: Root) -> ExperienceSettings:
+    """Return `[experience]` of `config.toml`. Raises UsageError."""
+    stated = _load_settings(root).get("experience", {})
+    if not isinstance(stated, dict):
+        raise UsageError(
+            say("{settings}: {fault}", settings=SETTINGS, fault=say("experience is not a table.")),
+            hint=say("Correct it; see references/experiences.md."),
+        )
+    for key, item in stated.items():
+        if not is_experience_value(key, item):
+            raise UsageError(
+                say(
+                    "{settings}: experience.{key} = {item} is not valid.", settings=SETTINGS, key=key, item=_shown(item)
+                ),
+                hint=say("The keys are enabled (true or false), limit (1 to 20) and threshold (0 to 1)."),
+            )
+    return ExperienceSettings(**stated)
+
+
+def is_experience_value(key: str, item: object) -> bool:
+    """Return whether `experience.<key>` may have this value."""
+    if key == "enabled":
+        return isinstance(item, bool)
+    if isinstance(item, bool) or not isinstance(item, int | float):
+        return False
+    return 0 <= item <= 1 if key == "threshold" else key == "limit" and isinstance(item, int) and 1 <= item <= 20
+
+
 def find_unknown(root: Root) -> list[Sentence]:
     """Return what is unknown in `config.toml`: keys that nothing reads, an unknown language.
 
-    The content of a table is checked by its own reader: `load_command`, `load_daemon`, `is_push_on`. Raises
-    UsageError for a file that cannot be read.
+    The content of a table is checked by its own reader: `load_command`, `load_daemon`, `load_experience`, `is_push_on`.
+    Raises UsageError for a file that cannot be read.
     """
     stated = _load_settings(root)
     found = [

@@ -1,0 +1,1 @@
+"""Write, propose and recall experiences: lessons of earlier work."""

@@ -1,0 +1,206 @@
+"""Recall experiences for a prompt: those whose situation is the prompt's, best first.
+
+The score of an experience is the share of words that its situation and the prompt have in common, rare words counting more. It is
+a share of the shorter of the two, so a long prompt does not hide a short situation.
+"""
+
+from __future__ import annotations
+
+import os
+from math import log
+
+from oracle.app.context import Context
+from oracle.app.records.listing import require_present
+from oracle.app.records.views import Hit
+from oracle.app.search.search import search
+from oracle.domain.compiling import compiled
+from oracle.domain.experiences import experience as rules
+from oracle.domain.experiences import gate
+from oracle.domain.injection.envelope import Item, strip
+from oracle.domain.names import project_of
+from oracle.domain.values import value
+from oracle.index import fold
+from oracle.index.read import candidates
+from oracle.store.markdown import records
+from oracle.store.root.configuration import ExperienceSettings, load_experience
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from oracle.domain.experiences.gate import GateVerdict
+
+_HITS = 12
+"""Hits that are looked at, at least; four times the limit when that is more."""
+_FEWEST = 4
+"""Words, of medium weight, that the shorter text counts as having: one common word is no situation."""
+_MEDIUM = ""
+"""The key of the weight of a medium word."""
+_LONGEST = 4000
+_ENDING = r"(?<=\w)\.[a-z]{1,5}\b"
+
+
+@value
+class Explanation:
+    """Why a prompt recalls what it recalls: the gate, the settings, and the experiences that clear the threshold or don't."""
+
+    verdict: GateVerdict
+    settings: ExperienceSettings
+    recalled: tuple[Item, ...] = ()
+    below: tuple[Item, ...] = ()
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {
+            **self.verdict.as_json(),
+            "enabled": self.settings.enabled,
+            "limit": self.settings.limit,
+            "threshold": self.settings.threshold,
+            "experiences": [_as_json(item) for item in self.recalled],
+            "below_threshold": [_as_json(item) for item in self.below],
+        }
+
+
+def _as_json(item: Item) -> dict[str, object]:
+    return {
+        "slug": item.slug,
+        "title": item.title,
+        "path": item.path,
+        "lines": list(item.lines),
+        "date": item.date,
+        "seat": item.seat,
+        "status": item.status,
+        "score": round(item.score, 4),
+        "text": item.text,
+    }
+
+
+def recall(context: Context, query: str, *, project: str = "", is_cron: bool = False) -> tuple[Item, ...]:
+    """Return the experiences for a prompt, best first: none unless they are enabled and the gate lets the prompt pass.
+
+    Raises UsageError for settings that can't be read, InvalidName.
+    """
+    settings = load_experience(context.root)
+    if not (settings.enabled and gate.judge(query, is_cron=is_cron).recalls):
+        return ()
+    return _split(find(context, query, settings, project=project), settings)[0]
+
+
+def explain(context: Context, query: str, *, project: str = "", is_cron: bool = False) -> Explanation:
+    """Return what `recall` decides and why, and what it would recall if it were enabled.
+
+    Raises UsageError for settings that can't be read, NotInFederation for a project without a folder.
+    """
+    require_present(context, {"project": project})
+    settings = load_experience(context.root)
+    verdict = gate.judge(query, is_cron=is_cron)
+    found = find(context, query, settings, project=project) if verdict.recalls else []
+    return Explanation(verdict, settings, *_split(found, settings))
+
+
+def _split(found: Iterable[Item], settings: ExperienceSettings) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
+    """Return the first of the items that clear the threshold, without those that say the same, and the others."""
+    clear: dict[str, Item] = {}
+    below: list[Item] = []
+    for item in found:
+        if item.score < settings.threshold:
+            below.append(item)
+        else:
+            clear.setdefault(" ".join(item.text.lower().split()), item)
+    return tuple(clear.values())[: settings.limit], tuple(below[: settings.limit])
+
+
+def find(context: Context, query: str, settings: ExperienceSettings, *, project: str = "") -> list[Item]:
+    """Return experiences of a project and of none ("": of any) with their scores, best first, of equals the newest."""
+    text = strip(query)[:_LONGEST]
+    near = {hit.record.slug: hit for hit in reversed(_search(context, text, project, max(4 * settings.limit, _HITS)))}
+    read = {slug: found for slug, hit in near.items() if (found := _read(context, hit)) is not None}
+    if not read:
+        return []
+    weights = _weigh(
+        context, [text, *(f"{one.title}\n{one.situation}\n{one.body}\n{one.summary}" for one, _ in read.values())]
+    )
+    items = [_item(near[slug], one, last, _score(text, one, weights)) for slug, (one, last) in read.items()]
+    return sorted(sorted(items, key=lambda item: item.date, reverse=True), key=lambda item: -round(item.score, 4))
+
+
+def _search(context: Context, text: str, project: str, limit: int) -> list[Hit]:
+    """Return hits among the experiences of a project and of none, "" of all, without retired ones.
+
+    A project without a folder has none of its own.
+    """
+    wanted = {"kind": rules.KIND}
+    hits = search(context, text, wanted, limit=limit, strict=True)
+    if not project:
+        return hits
+    shared = [hit for hit in hits if not project_of(hit.record.path)]
+    if not os.path.isdir(context.root.join(context.root.project(project))):
+        return shared
+    return search(context, text, {**wanted, "project": project}, limit=limit, strict=True) + shared
+
+
+def _read(context: Context, hit: Hit) -> tuple[rules.Experience, int] | None:
+    """Return an experience and the last line of its file, None for one that is gone."""
+    try:
+        raw = records.read(context.root.join(hit.record.path))
+    except OSError:
+        return None
+    document = records.parse(hit.record.path, raw)
+    return rules.read(hit.record.title, document.body), raw.rstrip().count(b"\n") + 1
+
+
+def _item(hit: Hit, experience: rules.Experience, last_line: int, score: float) -> Item:
+    record = hit.record
+    return Item(
+        title=record.title,
+        text=experience.rendered(),
+        path=record.path,
+        lines=(1, last_line),
+        date=record.sort_ts,
+        seat=record.seat,
+        status=record.effective_status,
+        score=score,
+        slug=record.slug,
+    )
+
+
+# -- the score ---------------------------------------------------------------------------------------------------------
+
+
+def _score(prompt: str, experience: rules.Experience, weights: Mapping[str, float]) -> float:
+    """Return how well an experience goes with a prompt, 0 to 1: by its situation, or by all of it."""
+    words = _stems(prompt)
+    texts = (experience.trigger, f"{experience.trigger}\n{experience.body}\n{experience.summary}")
+    return max(_share(words, _stems(text), weights) for text in texts)
+
+
+def _share(one: frozenset[str], other: frozenset[str], weights: Mapping[str, float]) -> float:
+    """Return the weight of the common words as a share of the shorter text's."""
+    shorter = min(sum(weights[word] for word in words) for words in (one, other))
+    common = sum(weights[word] for word in one & other)
+    return min(1.0, common / max(shorter, _FEWEST * weights[_MEDIUM])) if common else 0.0
+
+
+def _weigh(context: Context, texts: Iterable[str]) -> dict[str, float]:
+    """Return the weight of each word, how rare it is among the records, and of a medium one, as `_MEDIUM`.
+
+    A word that no record holds says little of what a prompt has in common with one: it weighs half of a medium one.
+    """
+    stems = sorted(frozenset().union(*map(_stems, texts)))
+    connection = context.index.database.connect()
+    size = candidates.size(connection)
+    known = {stem: count for stem, (count, _) in candidates.frequencies(connection, stems).items() if count}
+    weights = {stem: log(1 + (size + 1) / (1 + count)) for stem, count in known.items()}
+    medium = sum(weights.values()) / max(1, len(weights))
+    return {_MEDIUM: medium, **{stem: weights.get(stem, medium / 2) for stem in stems}}
+
+
+def _stems(text: str) -> frozenset[str]:
+    """Return the words of a text as the index stems them, of a run of Chinese its pairs.
+
+    Words that say nothing and endings of file names are left out.
+    """
+    bare = compiled(_ENDING).sub("", text)
+    words = [word for word in fold.terms_of(bare) if not fold.is_run(word) or len(word) > 1]
+    stems = candidates.stemmer().stems(words)
+    return frozenset(stem or word for word, stem in stems.items())

@@ -1,0 +1,1 @@
+"""Experiences: lessons of earlier work, and which prompts ask for them. Pure."""

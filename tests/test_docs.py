@@ -83,7 +83,9 @@ def test_layout_names_every_place_that_the_code_knows(root: Path):
     names = {path.removeprefix(f"{root}/") for path in there}
     assert names <= {place.rstrip("/") for place in places}
     firsts = {place.split("/")[0] for place in places}
-    assert firsts == {*RECORD_TREES, *SKIPPED_FOLDERS, "machine", "responses", "events.log", "index.json"} - {"_index"}
+    assert firsts == {*RECORD_TREES, *SKIPPED_FOLDERS, "machine", "responses", "config", "events.log", "index.json"} - {
+        "_index"
+    }
     patterns = {name.rpartition("/")[2] for name in known.pattern_files("arena")}
     assert {f"projects/<p>/{name}" for name in patterns} <= places
 

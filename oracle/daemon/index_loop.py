@@ -18,7 +18,7 @@ from oracle.app.delivery import resume, team
 from oracle.app.doctor.machine import file_system_of, is_remote
 from oracle.app.root import RECORD_TREES, read_index_state
 from oracle.domain import timestamps
-from oracle.domain.names import RECORD_SUFFIXES
+from oracle.domain.names import FOREIGN, RECORD_SUFFIXES
 from oracle.errors import DiskFailure, LockTimeout, OracleError
 from oracle.store.daemon.state import PROBE
 from oracle.wording import say
@@ -51,9 +51,9 @@ class Changes:
 
     def add(self, root: Root, path: str, *, is_edit: bool) -> None:
         """Add one change. Leases, locks and temporary files do not count."""
-        inside = path.removeprefix(root.path + "/")
+        inside = root.in_source(path) or path.removeprefix(root.path + "/")
         name = path.rpartition("/")[2]
-        if inside.startswith(tuple(f"{tree}/" for tree in RECORD_TREES)) or inside in RECORD_TREES:
+        if inside.startswith((FOREIGN, *(f"{tree}/" for tree in RECORD_TREES))) or inside in RECORD_TREES:
             self.records = True
             if is_edit and name.endswith(RECORD_SUFFIXES) and name[0] != ".":
                 self.edited.add(inside.rpartition("/")[0])
@@ -142,21 +142,23 @@ def _why(error: Exception) -> str:
 
 
 def why_deaf(root: Root) -> str:
-    """Return why the system does not report changes below the Root, "" if its file system supports that."""
-    kind = file_system_of(root.path)
-    if is_remote(kind):
-        return say("{path} is on {kind}, which does not report changes made elsewhere", path=root.path, kind=kind)
+    """Return why the system does not report changes below the Root or a source, "" if their file systems support that."""
+    for path in (root.path, *(one.folder for one in root.load_sources().values() if not one.why_not)):
+        kind = file_system_of(path)
+        if is_remote(kind):
+            return say("{path} is on {kind}, which does not report changes made elsewhere", path=path, kind=kind)
     return ""
 
 
 def folders_to_watch(context: Context) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the folders to watch: those that exist, and those that do not exist yet.
 
-    They hold records, inbox, task trees, profiles and the probe. A folder below another one is covered by it.
+    They hold records, inbox, task trees, profiles and the probe, or are sources. A folder below another one is covered by it.
     """
     root = context.root
     wanted = [
         *map(root.join, RECORD_TREES),
+        *(source.folder for source in root.load_sources().values() if not source.why_not),
         root.inbox,
         root.probe,
         root.tasks,

@@ -17,6 +17,8 @@ SHARED = "_shared"
 """The project of records that belong to none: they lie under `shared/`."""
 ENTITY = "entity:"
 RECORD_SUFFIXES = (".md", ".json")
+FOREIGN = "sources/"
+"""How the slug of a record in a source begins: `sources/<project>/<name>/…`. Its file is outside of the Root."""
 NAMESPACES = ("taskid", "commit", "component", "file", "url", "key", "project")
 
 
@@ -196,9 +198,16 @@ def parse_target(text: str, root: str = "") -> str:
 
 
 def project_of(slug: str) -> str:
-    """Return the project of a slug or root-relative path, or "" outside `projects/`."""
+    """Return the project of a slug or root-relative path, or "" outside `projects/` and `sources/`."""
     parts = slug.split("/", 2)
-    return parts[1] if len(parts) == 3 and parts[0] == "projects" else ""
+    return parts[1] if len(parts) == 3 and parts[0] in ("projects", "sources") else ""
+
+
+def home_of(slug: str) -> str:
+    """Return the folder of the project or source of a slug, in which its links are looked for; "" without one."""
+    parts = slug.split("/")
+    size = {"projects": 2, "sources": 3}.get(parts[0], 0)
+    return "/".join(parts[:size]) if len(parts) > size else ""
 
 
 # Target <-> file name under `_links/` and `_backlinks/`. Ordinary slugs keep the well-known form (`/` -> `__`, `:` -> `++`).
@@ -307,7 +316,12 @@ def _seat_may_write(seat: str, parts: list[str]) -> bool:
 
 
 def may_end(source: str, source_seat: str, target: str, target_seat: str) -> bool:
-    """Return whether the record `source` may supersede or retire `target`, both slugs: its own seat's, or any as memory."""
+    """Return whether the record `source` may supersede or retire `target`, both slugs: its own seat's, or any as memory.
+
+    A record of a source may end records of that source alone.
+    """
+    if source.startswith(FOREIGN):
+        return home_of(source) == home_of(target)
     if role_of(source_seat) == MEMORY:
         return True
     return source_seat == target_seat and project_of(source) == project_of(target)

@@ -19,6 +19,13 @@ SMALLEST_TREE = 20
 """A tree with fewer known records may be emptied without confirmation."""
 
 
+def count_own(connection: sqlite3.Connection) -> int:
+    """Return how many records of the Root the index knows, without those of sources."""
+    foreign = "path >= 'sources/' AND path < 'sources0'"
+    statement = f"SELECT (SELECT count(*) FROM record) - (SELECT count(*) FROM record WHERE {foreign})"  # noqa: S608
+    return int(connection.execute(statement).fetchone()[0])
+
+
 class Wanted(TypedDict, total=False):
     """How a reconcile is done: `full` stats every file; files in the `doubted` folders may have changed in place."""
 

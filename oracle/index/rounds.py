@@ -84,7 +84,7 @@ def _look(connection: sqlite3.Connection, root: Root, before: Part, budget_ns: i
 def _differs(root: Root, path: str, stat: list[int]) -> bool:
     """Return whether a record file is not as its row says."""
     try:
-        found = os.stat(f"{root.path}/{path}")
+        found = os.stat(root.join(path))
     except (OSError, ValueError):
         return True
     numbers = [found.st_mtime_ns, found.st_size, found.st_ino, found.st_ctime_ns]

@@ -10,10 +10,11 @@ import os
 import stat
 from collections import namedtuple
 
-from oracle.domain.names import RECORD_SUFFIXES
+from oracle.domain.names import FOREIGN
 from oracle.index.db import get_meta, set_meta
 from oracle.index.schema import INSERT_PROBLEM, problem_columns
-from oracle.store.root.layout import RECORD_TREES, SKIPPED_FOLDERS, Root
+from oracle.index.trees import RecordTree, tops_of
+from oracle.store.root.layout import RECORD_TREES, Root
 from oracle.wording import say
 
 TYPE_CHECKING = False
@@ -63,6 +64,9 @@ _LARGEST = (1 << 63) - 1
 NAMED_LIKE_A_RECORD = say("A folder with the name of a record; its content is read.")
 LINKED_FOLDER = say("A symbolic link to a folder is not followed; its target is read in its own place.")
 DANGLING = say("A symbolic link that leads to no record.")
+GONE = "gone"
+"""The status of a record whose source is not there."""
+
 ABSENT, NOT_A_FOLDER, UNREADABLE = -_LARGEST - 1, -_LARGEST, -_LARGEST + 1
 """Stand-ins for the mtime of a folder: nothing has the name, something else has it, or it cannot be listed."""
 
@@ -72,9 +76,13 @@ _LOOKS = 4
 
 def folder_mtime(root: Root, path: str) -> int:
     """Return the mtime of a root-relative folder in ns, ABSENT if it does not exist, NOT_A_FOLDER for a link or anything else."""
+    source = root.source_of(path)
+    is_top = source is not None and path == source.tree
     try:
         status = os.lstat(root.join(path))
     except OSError:
+        return ABSENT
+    if source is not None and (source.why_not or (is_top and not stat.S_ISDIR(status.st_mode))):
         return ABSENT
     return _bound(status.st_mtime_ns) if stat.S_ISDIR(status.st_mode) else NOT_A_FOLDER
 
@@ -100,13 +108,13 @@ def _list(root: Root, path: str) -> tuple[Folder, bool]:
     folders: list[str] = []
     odd: dict[str, str] = {}
     place = root.join(path)
-    is_steady = True
+    is_steady, tree = True, RecordTree(root, path)
     try:
         mtime_ns = os.stat(place).st_mtime_ns
         with os.scandir(place) as entries:
             for entry in entries:
                 try:
-                    _sort_in(root, entry, files, folders, odd)
+                    _sort_in(tree, entry, files, folders, odd)
                 except FileNotFoundError:
                     is_steady = False
         is_steady = is_steady and os.stat(place).st_mtime_ns == mtime_ns
@@ -118,46 +126,49 @@ def _list(root: Root, path: str) -> tuple[Folder, bool]:
 
 
 def _sort_in(
-    root: Root, entry: os.DirEntry[str], files: dict[str, Stat], folders: list[str], odd: dict[str, str]
+    tree: RecordTree, entry: os.DirEntry[str], files: dict[str, Stat], folders: list[str], odd: dict[str, str]
 ) -> None:
     name = entry.name
     if name[0] == ".":
         return
-    if name.endswith(RECORD_SUFFIXES) and _is_record(root, entry):
-        files[name] = stat_of(entry.stat())
+    if name.endswith(tree.suffixes) and _is_record(tree, entry):
+        if tree.wants(name, is_folder=False):
+            files[name] = stat_of(entry.stat())
     elif entry.is_dir(follow_symlinks=False):
-        if name in SKIPPED_FOLDERS:
+        if not tree.wants(name, is_folder=True):
             return
         if not _is_text(name):
             odd[printable(name)] = say("The folder's name is not UTF-8.")
             return
         folders.append(name)
-        if name.endswith(RECORD_SUFFIXES):
+        if name.endswith(tree.suffixes):
             odd[printable(name)] = NAMED_LIKE_A_RECORD
-    elif entry.is_symlink() or name.endswith(RECORD_SUFFIXES):
-        odd[printable(name)] = _why_odd(root, entry)
+    elif (entry.is_symlink() and not tree.is_foreign) or name.endswith(tree.suffixes):
+        odd[printable(name)] = _why_odd(tree, entry)
 
 
-def _is_record(root: Root, entry: os.DirEntry[str]) -> bool:
+def _is_record(tree: RecordTree, entry: os.DirEntry[str]) -> bool:
     """Return whether an entry with a record's suffix is a record: a regular file, or a link to one inside the Root."""
     if not _is_text(entry.name):
         return False
     try:
         if entry.is_symlink():
-            return entry.is_file() and root.holds_record(entry.path)
+            return entry.is_file() and tree.holds_record(entry.path)
         return entry.is_file(follow_symlinks=False)
     except OSError:  # a link to itself
         return False
 
 
-def _why_odd(root: Root, entry: os.DirEntry[str]) -> str:
+def _why_odd(tree: RecordTree, entry: os.DirEntry[str]) -> str:
     if not _is_text(entry.name):
         return say("The file's name is not UTF-8.")
     if not entry.is_symlink():
         return say("Not a regular file.")
-    if not root.contains(entry.path):
+    if not tree.contains(entry.path):
+        if tree.is_foreign:
+            return say("A symbolic link that leaves the source is not followed.")
         return say("A symbolic link that leaves the Root is not followed.")
-    if os.path.isfile(entry.path) and not root.holds_record(entry.path):
+    if os.path.isfile(entry.path) and not tree.holds_record(entry.path):
         return say("A symbolic link to a file that is not a record is not followed.")
     if os.path.isdir(entry.path):
         return LINKED_FOLDER
@@ -209,17 +220,19 @@ def _digest_folder(root: Root, path: str, subfolders: set[str]) -> tuple[int, in
     files: dict[str, Stat] = {}
     folders: list[str] = []
     odd: dict[str, str] = {}
+    tree = RecordTree(root, path)
+    suffixes, takes_all = tree.suffixes, not tree.is_foreign
     with os.scandir(root.join(path)) as entries:
         for entry in entries:
             name = entry.name
-            is_plain = name.endswith(RECORD_SUFFIXES) and name.isascii() and name[0] != "."
+            is_plain = takes_all and name.endswith(suffixes) and name.isascii() and name[0] != "."
             if is_plain and entry.is_file(follow_symlinks=False):
                 status = entry.stat(follow_symlinks=False)
                 key = (status.st_mtime_ns, status.st_size, status.st_ino, status.st_ctime_ns)
                 total += hash(key if max(key) < _LARGEST and key[0] >= 0 else stat_of(status))
                 count += 1
             else:
-                _sort_in(root, entry, files, folders, odd)
+                _sort_in(tree, entry, files, folders, odd)
     total += sum(map(hash, files.values())) + _digest_odd(odd)
     return count + len(files), total & _MASK, len(folders) == len(subfolders) and subfolders.issuperset(folders)
 
@@ -229,21 +242,28 @@ def look(connection: sqlite3.Connection, root: Root, *, now_ns: int, full: bool,
 
     Folders whose mtime changed or was too young to be trusted, and `doubted` folders, are compared by name; with `full`
     all others are compared by digest. `touched` are unchanged folders with an outdated row. Anything below a name that
-    is no longer a folder is gone, even if a link leads there. A file that was too young when it was read is read again,
-    with `full` even if it still is.
+    is no longer a folder is gone, even if a link leads there; but a source that is not there keeps its records. A file
+    that was too young when it was read is read again, with `full` even if it still is.
     """
     known = connection.execute("SELECT path, mtime_ns, settled, files, digest FROM folder").fetchall()
+    tops = tops_of(root)
     children: dict[str, set[str]] = {}
     for path, *_ in known:
         parent, _, name = path.rpartition("/")
         children.setdefault(parent, set()).add(name)
-    changed, gone, touched = [tree for tree in RECORD_TREES if tree not in children.get("", set())], [], []
+    changed, gone, touched = sorted(tops.difference(path for path, *_ in known)), [], []
     absent: set[str] = set()
+    kept: set[str] = set()
     for path, mtime_ns, settled, count, digest in sorted(known):
-        current = ABSENT if path.rpartition("/")[0] in absent else folder_mtime(root, path)
+        parent = path.rpartition("/")[0]
+        if parent in kept:
+            kept.add(path)
+            continue
+        is_removed = path.startswith(FOREIGN) and root.source_of(path) is None
+        current = ABSENT if parent in absent or is_removed else folder_mtime(root, path)
         if current <= NOT_A_FOLDER:
-            absent.add(path)
-            if path not in RECORD_TREES:
+            (kept if path in tops and path not in RECORD_TREES else absent).add(path)
+            if path not in tops:
                 gone.append(path)
             elif current != mtime_ns:
                 changed.append(path)
@@ -259,7 +279,7 @@ def look(connection: sqlite3.Connection, root: Root, *, now_ns: int, full: bool,
     racy = connection.execute(  # with DISTINCT, SQLite would read the folder of every record
         "SELECT folder FROM record WHERE racy = 1 AND max(mtime_ns, ctime_ns) <= ?", (doubted_until(now_ns, full=full),)
     ).fetchall()
-    changed += {folder for (folder,) in racy}.difference(changed, gone)
+    changed += {folder for (folder,) in racy}.difference(changed, gone, kept)
     configuration = configuration_stamp(root) != get_meta(connection, "configuration")
     return Look(changed, gone, touched, full, configuration)
 
@@ -308,6 +328,11 @@ def _has_digest(_: sqlite3.Connection, root: Root, path: str, subfolders: set[st
 def list_folder(root: Root, path: str) -> Folder:
     """List a root-relative folder. One that is missing or a link comes back empty."""
     mtime_ns = folder_mtime(root, path)
+    source = root.source_of(path)
+    if source is not None and path == source.tree and mtime_ns == ABSENT:
+        return Folder(
+            mtime_ns, {}, [], {"": source.why_not or say("The source {path} is not there.", path=source.folder)}
+        )
     if mtime_ns == NOT_A_FOLDER:
         return Folder(mtime_ns, {}, [], {"": say("Not a folder; a symbolic link is not followed here.")})
     return Folder(mtime_ns, {}, [], {}) if mtime_ns == ABSENT else read_folder(root, path)
@@ -324,10 +349,17 @@ def add_folder(connection: sqlite3.Connection, path: str, folder: Folder, now_ns
 
 
 def change_folder(connection: sqlite3.Connection, path: str, folder: Folder, now_ns: int) -> None:
-    """Replace the row of a folder. A folder that is gone is forgotten, except those of the first level."""
+    """Replace the row of a folder. A folder that is gone is forgotten, except those of the first level.
+
+    What a source held that is not there stays known, with the status `gone`.
+    """
     if folder.mtime_ns == ABSENT and path not in RECORD_TREES:
-        drop_folder(connection, path)
-        return
+        if "" not in folder.odd:
+            drop_folder(connection, path)
+            return
+        below = (_glob_below(path),)
+        connection.execute("UPDATE record SET status = ?, hash = x'', mtime_ns = 0 WHERE path GLOB ?", (GONE, *below))
+        connection.execute("UPDATE folder SET mtime_ns = 0, settled = 0, digest = -1 WHERE path GLOB ?", below)
     connection.execute(
         "DELETE FROM problem WHERE path NOT GLOB '*.toml' AND path NOT IN (SELECT path FROM record)"
         " AND ((path = ? AND reason <> ?) OR (path GLOB ? AND path NOT GLOB ?))",

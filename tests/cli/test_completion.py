@@ -276,6 +276,7 @@ def test_a_profile_that_can_not_be_read_hides_no_other(team: Path):
 FREE = {
     *(
         "title",
+        "name",
         "body",
         "body-file",
         "evidence",

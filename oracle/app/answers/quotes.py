@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from oracle.app.context import Context
 from oracle.app.records.views import Summary
 from oracle.domain.links.entity_query import EntityQuery
-from oracle.domain.markdown.documents import Document, text_of
+from oracle.domain.markdown.documents import Document, digest_of, text_of
 from oracle.domain.markdown.passages import find_conflicts
 from oracle.domain.values import value
-from oracle.index.write.reading import digest_of
+from oracle.index.read import query
 from oracle.store.markdown import records
 from oracle.store.markdown.markdown import find_second_block
 
@@ -47,14 +47,12 @@ class Quote:
 
 def open_source(context: Context, record: Summary) -> QuotedFile | None:
     """Read a record's file; None when it is gone, or was changed since the index read it."""
+    known = query.digest_of(context.index.database.connect(), record.path)
     try:
-        raw = records.read(context.root.join(record.path))
+        raw = records.load(context.root, record.path, known=known)
     except OSError:
         return None
-    known = (
-        context.index.database.connect().execute("SELECT hash FROM record WHERE path = ?", (record.path,)).fetchone()
-    )
-    if known is None or known[0] != digest_of(raw):
+    if known != digest_of(raw):
         return None
     lines = tuple(text_of(raw).removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n"))
     document = records.parse(record.path, raw)
@@ -193,7 +191,7 @@ def texts_in(content: object, place: str = "$", depth: int = 0) -> Iterator[tupl
 def still_stands(context: Context, quote: Quote) -> bool:
     """Return whether the file of a quote holds the same bytes as when it was quoted."""
     try:
-        raw = records.read(context.root.join(quote.path))
+        raw = records.load(context.root, quote.path)
     except OSError:
         return False
     return hashlib.sha256(raw).hexdigest() == quote.sha256

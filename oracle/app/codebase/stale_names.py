@@ -132,7 +132,7 @@ def _read(context: Context, record: Summary) -> Document | None:
     if not record.path.endswith(".md"):
         return None
     try:
-        return records.parse(record.path, records.read(context.root.join(record.path)))
+        return records.parse(record.path, records.load(context.root, record.path))
     except OSError:
         return None
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from oracle.app.doctor import diagnosis
 from oracle.app.doctor.diagnosis import Head, head_of
+from oracle.domain.names import FOREIGN
 from oracle.store.markdown import records
 from oracle.store.root.layout import LEGACY_PLURALS, RECORD_TREES, SKIPPED_FOLDERS, Root
 from oracle.wording import LIST, Sentence, joined, say
@@ -264,11 +265,11 @@ class CheckContext:
         if self.index.sampled:
             return sorted(self.index.heads, key=lambda head: head.path)
         rows = self.index.truth.connect().execute("SELECT path, project FROM record ORDER BY path")
-        return list(filter(None, (self._head(path, project) for path, project in rows)))
+        return list(filter(None, (self._head(path, project) for path, project in rows if not path.startswith(FOREIGN))))
 
     def _head(self, path: str, project: str) -> Head | None:
         try:
-            return head_of(path, project, records.parse(path, records.read(self.root.join(path))))
+            return head_of(path, project, records.parse(path, records.load(self.root, path)))
         except OSError:
             return None
 

@@ -19,10 +19,12 @@ from operator import itemgetter
 from oracle.app.doctor import snapshot
 from oracle.app.doctor.snapshot import BeingWritten, NoRoom, Snapshot
 from oracle.domain.markdown.documents import Document, as_text
+from oracle.domain.names import FOREIGN
 from oracle.errors import OracleError, TreeEmptied
 from oracle.index.db import Corrupt, Database, get_meta, immediate
 from oracle.index.reports import ReconcileReport
-from oracle.index.scan import stat_of
+from oracle.index.scan import ABSENT as ABSENT_FOLDER
+from oracle.index.scan import folder_mtime, stat_of
 from oracle.index.schema import SCHEMA_VERSION
 from oracle.index.write import projections
 from oracle.index.write.rebuild import rebuild
@@ -266,16 +268,16 @@ def _read_again(database: Database, now_ns: int) -> list[Head]:
         writer = Writer(connection, root, now_ns=now_ns)
         chosen = f"SELECT slug, path, project FROM {_SAMPLED} ORDER BY record.id"  # noqa: S608
         for slug, path, project in connection.execute(chosen).fetchall():
-            place, raw, document = root.join(path), None, None
+            raw, document = None, None
             try:
-                seen = stat_of(os.stat(place))
+                seen = stat_of(os.stat(root.join(path)))
             except FileNotFoundError:
                 writer.drop(path)
                 continue
             with suppress(OSError):  # the writer tries again, and reports it
-                raw = records.read(place)
+                raw = records.load(root, path)
                 document = records.parse(path, raw)
-                heads.append(head_of(path, project, document))
+                heads += [] if path.startswith(FOREIGN) else [head_of(path, project, document)]
             writer.take(path, seen, slug=slug, raw=raw, document=document)
         writer.settle()
     return heads
@@ -307,14 +309,33 @@ def _differences(index: Database, truth: Database) -> dict[str, str]:
     for what, statement in _ORPHANED.items():
         if index.connect().execute(statement).fetchone()[0]:
             named[f"{what} of no record"] = "left over"
-    if index.connect().execute(_PROBLEMS).fetchall() != truth.connect().execute(_PROBLEMS).fetchall():
+    if _problems_in(index) != _problems_in(truth):
         named["the problem rows"] = "differ"
     return named
 
 
 def _digests_of(database: Database, among: str) -> dict[str, dict[str, bytes]]:
     """Return the digests of each aspect's rows, by slug."""
-    return {aspect: dict(_digests(database, statement.format(record=among))) for aspect, statement in _ASPECTS.items()}
+    kept = _kept_by(database)
+    return {
+        aspect: {
+            slug: digest
+            for slug, digest in _digests(database, statement.format(record=among))
+            if not slug.startswith(kept)
+        }
+        for aspect, statement in _ASPECTS.items()
+    }
+
+
+def _problems_in(database: Database) -> list[tuple[object, ...]]:
+    kept = _kept_by(database)
+    return [row for row in database.connect().execute(_PROBLEMS) if not row[0].startswith(kept)]
+
+
+def _kept_by(database: Database) -> tuple[str, ...]:
+    """Return the folders of sources that are not there: what the index keeps of them, no rebuild would have."""
+    root = database.root
+    return tuple(f"{tree}/" for tree in root.load_sources() if folder_mtime(root, tree) == ABSENT_FOLDER)
 
 
 def _name_differences(ours: dict[str, dict[str, bytes]], theirs: dict[str, dict[str, bytes]]) -> dict[str, str]:

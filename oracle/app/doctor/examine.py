@@ -8,7 +8,7 @@ from os.path import isdir
 from threading import Thread
 
 from oracle.app.context import Context
-from oracle.app.doctor import index, layout, machine, records, root_checks
+from oracle.app.doctor import index, layout, machine, records, root_checks, sources
 from oracle.app.doctor.context import Check, CheckContext, Examination, error, in_order, passed
 from oracle.errors import OracleError
 from oracle.wording import say
@@ -45,6 +45,7 @@ _EXAMINATIONS: tuple[tuple[str, str, Examination], ...] = (
     ("facts", say("every fact file holds JSON"), records.check_facts),
     ("configuration", say("every configuration file can be used"), records.check_configuration),
     ("settings", say("every setting in config.toml is known"), records.check_settings),
+    ("sources", say("every source is read"), sources.check_sources),
     ("privacy", say("every privacy rule can be used"), records.check_privacy),
     ("journal", say("every line of events.log is an event"), records.check_journal),
     ("set aside", say("nothing was abandoned"), records.check_set_aside),

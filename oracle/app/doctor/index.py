@@ -10,7 +10,7 @@ from oracle.app.doctor import root_checks
 from oracle.app.doctor.context import FIX, Check, CheckContext, capped, error, first_few, note, passed, quoted, warning
 from oracle.app.doctor.diagnosis import ABSENT, BUSY, DAMAGED, OUTDATED
 from oracle.app.doctor.layout import leaves
-from oracle.domain.names import flatten
+from oracle.domain.names import FOREIGN, flatten
 from oracle.index.read import query
 from oracle.index.scan import LINKED_FOLDER
 from oracle.index.write import projections
@@ -159,7 +159,10 @@ def check_problems(context: CheckContext) -> Iterator[Check]:
     rows = [
         row
         for row in query.problems(context.index.truth.connect())
-        if row[0] not in leaving and row[0] not in context.tree.unreadable and not row[0].endswith(".toml")
+        if row[0] not in leaving
+        and row[0] not in context.tree.unreadable
+        and not row[0].endswith(".toml")
+        and not row[0].startswith(FOREIGN)
     ]
     yield from capped((_problem(context, *row) for row in rows), 100)
 

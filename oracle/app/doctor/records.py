@@ -23,7 +23,7 @@ from oracle.app.doctor.context import (
 )
 from oracle.app.doctor.diagnosis import Head
 from oracle.app.records import naming
-from oracle.domain.names import MEMORY
+from oracle.domain.names import FOREIGN, MEMORY
 from oracle.domain.records.drafts import SCHEMA_VERSION
 from oracle.domain.records.records import RETIRING
 from oracle.errors import RulesUnusable, UsageError
@@ -133,7 +133,7 @@ def check_retirements(context: CheckContext) -> Iterator[Check]:
             _correct(naming.find_near(connection, ref), quoted(name)),
         )
         for _, path, kind, ref, line, name in query.unresolved(connection, "")
-        if kind in RETIRING
+        if kind in RETIRING and not path.startswith(FOREIGN)
     )
 
 

@@ -335,7 +335,7 @@ def _fields(context: Context, connection: Connection, slug: str) -> Mapping[str,
         return NOTHING
     path = Summary.from_row(row).path
     try:
-        raw = records.read(context.root.join(path))
+        raw = records.load(context.root, path)
     except OSError:
         return NOTHING
     return understand(records.parse(path, raw)).fields

@@ -206,7 +206,7 @@ def _inherit(found: Mapping[str, Candidate], edges: Iterable[Edge]) -> list[Cand
 def read_memory(context: Context, record: Summary) -> Memory | None:
     """Read a record from disk as a memory; None when it is gone."""
     try:
-        raw = records.read(context.root.join(record.path))
+        raw = records.load(context.root, record.path)
     except OSError:
         return None
     document = records.parse(record.path, raw)

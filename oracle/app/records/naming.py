@@ -261,7 +261,7 @@ def show(context: Context, slug: str, *, first_line: int = 1, last_line: int = 0
 
     record, chain, supersedes, problems, claims = context.index.find(find, fresh=fresh)
     try:
-        raw = records.read(context.root.join(record.path))
+        raw = records.load(context.root, record.path)
     except OSError as error:
         raise NotInMemory(
             say("not_in_memory_db: {path} can't be read: {strerror}.", path=record.path, strerror=error.strerror),

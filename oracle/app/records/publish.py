@@ -131,7 +131,7 @@ def _read_all(root: Root, folder: str, rows: list[query.Row]) -> Iterator[tuple[
         if not path.endswith(".md"):
             continue
         try:
-            document = records.parse(path, records.read(root.join(path)))
+            document = records.parse(path, records.load(root, path))
         except OSError:
             continue
         if document.fields:

@@ -144,7 +144,7 @@ class _Run:
     def _chunks(self, task: _Task) -> list[EmbeddingChunk]:
         """Cut the file as it is now; none when it is gone."""
         try:
-            raw = records.read(self._context.root.join(task.summary.path))
+            raw = records.load(self._context.root, task.summary.path)
         except OSError:
             return []
         return embedding_chunks(task.summary.title, read_page(task.summary, raw).passages)

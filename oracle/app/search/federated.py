@@ -67,10 +67,11 @@ def _records(context: Context, wanted: Mapping[str, str], *, fresh: bool) -> Ite
         if is_shared and summary.project != SHARED and not summary.path.startswith("shared/"):
             continue
         try:
-            raw = records.read(context.root.join(summary.path))
+            raw = records.load(context.root, summary.path)
         except OSError:
             continue
-        record = interpret(records.parse(summary.path, raw), summary.slug, summary.path, mtime_ns=0)
+        source = context.root.source_of(summary.path)
+        record = interpret(records.parse(summary.path, raw), summary.slug, summary.path, mtime_ns=0, source=source)
         if _still_passes(record, asked):
             entry = _as_entry(context.root, summary, record, raw)
             yield summary.sort_ts, summary.path, str(entry.get("id") or ""), entry

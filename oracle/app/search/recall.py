@@ -13,7 +13,7 @@ from oracle.app.search.ranking.links import Relations, entities_named, find_neig
 from oracle.app.search.ranking.scoring import MEANING, Ranking, Scored, Statistics, best_first, join_turns
 from oracle.app.search.ranking.signals import rank
 from oracle.domain.markdown.passages import MAX_CHARACTERS, Passage, join, widen
-from oracle.domain.names import is_scanned
+from oracle.domain.names import FOREIGN, is_scanned
 from oracle.domain.relations.relations import asks_for_links
 from oracle.domain.values import replace, value
 from oracle.index.read import candidates, query
@@ -102,7 +102,8 @@ class Recall:
         self._condition = query.conditions({f"record.{name}": wanted for name, wanted in filters.items()})
         if self._asked.among:
             self._condition = query.among(self._condition, self._among)
-        self._within = f"projects/{filters['project']}/" if "project" in filters else ""
+        project = filters.get("project", "")
+        self._within = (f"projects/{project}/", f"{FOREIGN}{project}/") if project else ()
         self._sources: dict[int, int] = {}
         self._records: list[Summary] = []
         self._pages: list[RecordPage] = []
@@ -173,8 +174,10 @@ class Recall:
             record = Summary.from_row(row)
             if is_scanned(record.path):
                 continue
+            is_foreign = record.path.startswith(FOREIGN)
+            known = query.digest_of(self._connection, record.path) if is_foreign else b""
             try:
-                raw = records.read(self._context.root.join(record.path))
+                raw = records.load(self._context.root, record.path, known=known)
             except OSError:
                 continue
             self._sources[int(str(identifier))] = len(self._records)

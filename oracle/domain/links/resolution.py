@@ -16,7 +16,7 @@ from oracle.domain.links.links import (
     unstamped,
     words_of,
 )
-from oracle.domain.names import project_of
+from oracle.domain.names import FOREIGN, home_of, project_of
 
 _HERE = frozenset({"", ".", ".."})
 """Last parts of a reference that name no record: it means its own."""
@@ -194,10 +194,10 @@ def _places(ref: str, source: str) -> tuple[list[str], str]:
     if ref.startswith(("./", "../")):
         return [_join(folder, ref)], ""
     tail = _join("", ref)
+    home = home_of(source)
     if ref.startswith("/"):
-        return [tail], tail
-    project = project_of(source)
-    places = [_join(folder, ref), _join(f"projects/{project}", ref), tail] if project else [_join(folder, ref), tail]
+        return ([_join(home, ref)] if source.startswith(FOREIGN) else [tail]), tail
+    places = [_join(folder, ref), _join(home, ref), tail] if home else [_join(folder, ref), tail]
     return places, tail
 
 

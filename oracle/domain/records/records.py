@@ -12,8 +12,13 @@ from oracle.domain import timestamps
 from oracle.domain.compiling import compiled
 from oracle.domain.markdown.documents import Document, Problem, Value, as_list, as_text
 from oracle.domain.names import ENTITY, MEMORY, ORPHAN_KINDS, SCAN_KINDS, entity, fold_name, is_name
+from oracle.domain.sources.source import RECORD_KINDS
 from oracle.domain.values import value
 from oracle.wording import Sentence, say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.domain.sources.source import Source
 
 RETIRING = ("supersedes", "retires")
 RELATIONS = ("supersedes", "retires", "contradicts", "supports", "extends", "derived-from")
@@ -100,9 +105,10 @@ class Record:
     problems: tuple[Problem, ...] = ()
 
 
-def interpret(document: Document, slug: str, path: str, *, mtime_ns: int) -> Record:
+def interpret(document: Document, slug: str, path: str, *, mtime_ns: int, source: Source | None = None) -> Record:
     """Read a document as the record at root-relative `path`; fields win over the path, except for the seat.
 
+    Project, seat and kind of a record in a `source` are the source's. Other fields are its own.
     `sort_ts` is the first time that can be read, in the order of `_TIME_KEYS`, else the stamp in the file's name, else its
     mtime. `problems` are those of the document and the times that can't be read.
     """
@@ -112,12 +118,16 @@ def interpret(document: Document, slug: str, path: str, *, mtime_ns: int) -> Rec
     name = folders[-1].rsplit(".", 1)[0]
     ts, moment, problems = _times(known)
     kind, more = _kind(known)
-    seat, claims_seat = _seats(fields, folders)
+    if source is not None:
+        project, seat, claims_seat, kind, more = source.project, source.seat, "", RECORD_KINDS[source.kind], []
+    else:
+        project = _field(fields, "project") or (folders[1] if folders[0] == "projects" and len(folders) > 2 else "")
+        seat, claims_seat = _seats(fields, folders)
     problems += more
     return Record(
         slug=slug,
         path=path,
-        project=_field(fields, "project") or (folders[1] if folders[0] == "projects" and len(folders) > 2 else ""),
+        project=project,
         seat=seat,
         kind=fold_name(kind or _kind_from(folders)),
         title=_title(known, name),

@@ -138,6 +138,18 @@ def unresolved(connection: sqlite3.Connection, project: str) -> list[tuple[str, 
     ).fetchall()
 
 
+def digest_of(connection: sqlite3.Connection, path: str) -> bytes:
+    """Return the digest of the record at a root-relative path as it was read last, b"" if it is unknown."""
+    row = connection.execute("SELECT hash FROM record WHERE path = ?", (path,)).fetchone()
+    return bytes(row[0]) if row else b""
+
+
+def count_below(connection: sqlite3.Connection, folder: str) -> int:
+    """Return how many records there are below a root-relative folder."""
+    bounds = (f"{folder}/", f"{folder}0")
+    return int(connection.execute("SELECT count(*) FROM record WHERE path > ? AND path < ?", bounds).fetchone()[0])
+
+
 def listing(connection: sqlite3.Connection, filters: Mapping[str, str], *, limit: int, newest_first: bool) -> list[Row]:
     """Return the summaries of the records that pass `filters` (exact columns; since and until bound sort_ts)."""
     condition, values = conditions(filters)

@@ -6,14 +6,15 @@ import os
 import sqlite3
 from collections.abc import Iterator
 
-from oracle.domain.names import slug_in
+from oracle.domain.markdown.documents import digest_of
+from oracle.domain.names import FOREIGN, slug_in
 from oracle.index import scan
 from oracle.index.db import Database, get_meta
 from oracle.index.scan import Stat
+from oracle.index.trees import tops_of
 from oracle.index.write import projections
-from oracle.index.write.reading import digest_of
 from oracle.store.markdown import records
-from oracle.store.root.layout import RECORD_TREES, Root
+from oracle.store.root.layout import Root
 
 Known = tuple[str, Stat, int, bytes]
 """(slug, stat, racy, hash) of a row."""
@@ -50,10 +51,12 @@ def _compare_files(connection: sqlite3.Connection, root: Root) -> Iterator[tuple
         )
     }
     found: list[tuple[str, str]] = []
-    queue = list(RECORD_TREES)
+    queue = sorted(tops_of(root))
     while queue:
         path = queue.pop()
         if scan.folder_mtime(root, path) <= scan.NOT_A_FOLDER:
+            if path.startswith(FOREIGN):  # a source that is not there drops nothing
+                known = {name: row for name, row in known.items() if not name.startswith(path + "/")}
             continue
         folder = scan.read_folder(root, path)
         queue += [f"{path}/{name}" for name in folder.folders]
@@ -75,7 +78,7 @@ def _judge(root: Root, path: str, stat: Stat, *, slug: str, known: Known | None)
     if stat == known[1] and not known[2]:
         return ""
     try:
-        raw = records.read(root.join(path))
+        raw = records.load(root, path)
     except OSError:
         raw = b""
     return "" if digest_of(raw) == known[3] else "changed"

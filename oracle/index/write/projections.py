@@ -15,7 +15,7 @@ from itertools import groupby, islice
 from json.encoder import encode_basestring as quote
 from operator import itemgetter
 
-from oracle.domain.names import flatten
+from oracle.domain.names import FOREIGN, flatten
 from oracle.domain.timestamps import NS, print_second
 from oracle.index.db import get_meta, immediate, set_meta
 from oracle.index.write.splice import splice
@@ -181,7 +181,8 @@ def is_missing(connection: sqlite3.Connection, root: Root) -> bool:
 
 def count_unprinted(connection: sqlite3.Connection) -> tuple[int, int]:
     """Return how many links `_backlinks/` leaves out, and of how many records."""
-    row = connection.execute("SELECT count(*), count(DISTINCT source_id) FROM edge WHERE NOT printed").fetchone()
+    edges = f"edge JOIN record ON record.id = source_id WHERE NOT printed AND {_IS_OWN}"
+    row = connection.execute(f"SELECT count(*), count(DISTINCT source_id) FROM {edges}").fetchone()  # noqa: S608
     return int(row[0]), int(row[1])
 
 
@@ -193,10 +194,12 @@ def count_sources(root: Root) -> int:
         return 0
 
 
+_IS_OWN = f"record.slug NOT GLOB '{FOREIGN}*'"
 _LINKS_OF = "SELECT edge.line, edge.type, target.name, edge.snippet, record.mtime_ns, record.slug FROM "
 _BACKLINKS_OF = "SELECT record.slug, edge.type, edge.snippet, record.mtime_ns, target.name FROM "
 _ALL = {
-    LINKS: f"{_LINKS_OF} record JOIN edge ON source_id = record.id JOIN target ON target.id = target_id ORDER BY record.id",
+    LINKS: f"{_LINKS_OF} record JOIN edge ON source_id = record.id JOIN target ON target.id = target_id"
+    f" WHERE {_IS_OWN} ORDER BY record.id",
     BACKLINKS: f"{_BACKLINKS_OF} target JOIN edge ON target_id = target.id AND printed JOIN record ON record.id = source_id"
     " ORDER BY target.id",
 }
@@ -207,8 +210,8 @@ _SOME = {
     " AND printed CROSS JOIN record ON record.id = source_id",
 }
 _NAMES = {
-    LINKS: "SELECT slug FROM record WHERE EXISTS (SELECT 1 FROM edge WHERE source_id = record.id)",
-    BACKLINKS: "SELECT name FROM target WHERE EXISTS (SELECT 1 FROM edge WHERE target_id = target.id)",
+    LINKS: f"SELECT slug FROM record WHERE {_IS_OWN} AND EXISTS (SELECT 1 FROM edge WHERE source_id = record.id)",  # noqa: S608
+    BACKLINKS: "SELECT name FROM target WHERE EXISTS (SELECT 1 FROM edge WHERE target_id = target.id AND printed)",
 }
 _PAIRS = (
     f"{_BACKLINKS_OF} json_each(?) AS pair CROSS JOIN target ON name = json_extract(pair.value, '$[0]')"

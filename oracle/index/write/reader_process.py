@@ -52,7 +52,9 @@ def read_batch(root: Root, patterns: Patterns, items: Iterable[Item]) -> Iterato
     for path, slug, stat in items:
         loaded = reading.load(root, path)
         if loaded is not None:
-            yield reading.read_bytes(path, slug, stat, loaded[0], patterns=patterns, reason=loaded[1])
+            yield reading.read_bytes(
+                path, slug, stat, loaded[0], patterns=patterns, reason=loaded[1], source=root.source_of(path)
+            )
 
 
 class ReaderProcess:

@@ -9,19 +9,15 @@ import os
 from collections import namedtuple
 
 from oracle.domain.links.links import Patterns, reference_key, settle_target
-from oracle.domain.markdown.documents import Document, Value, as_text
+from oracle.domain.markdown.documents import Document, Value, as_text, digest_of
 from oracle.domain.names import is_entity, is_scanned
 from oracle.domain.records.records import Record, interpret, names_of, understand
 from oracle.index.fold import fold
 from oracle.index.scan import Stat
 from oracle.index.schema import problem_columns
 from oracle.store.markdown import records
+from oracle.store.markdown.sources import MAX_BYTES
 from oracle.store.root.layout import Root
-
-try:  # `hashlib` gives the same but loads OpenSSL, which costs every writing command 3 ms
-    from _blake2 import blake2b
-except ImportError:
-    from hashlib import blake2b
 from oracle.wording import say
 
 RECORD_COLUMNS = """slug path folder key mtime_ns size inode ctime_ns hash project seat kind title status author task_id ts
@@ -43,6 +39,8 @@ _MARKS = frozenset("0123456789/.[:")
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NamedTuple
+
+    from oracle.domain.sources.source import Source
 
     class _Reading(NamedTuple):
         row: tuple[str | int | bytes, ...]
@@ -74,16 +72,11 @@ class Reading(_Reading):
 def load(root: Root, path: str) -> tuple[bytes, str] | None:
     """Return the bytes of a record and why they could not be read ("" if they could), or None if it does not exist."""
     try:
-        return records.read(root.join(path)), ""
+        return records.load(root, path), ""
     except FileNotFoundError:
         return None
     except OSError as error:
         return b"", say("The file can't be read: {reason}.", reason=error.strerror)
-
-
-def digest_of(raw: bytes) -> bytes:
-    """Return the hash that distinguishes a changed file from a touched one."""
-    return blake2b(raw, digest_size=16).digest()
 
 
 def read_bytes(
@@ -95,11 +88,15 @@ def read_bytes(
     patterns: Patterns,
     reason: str = "",
     document: Document | None = None,
+    source: Source | None = None,
 ) -> Reading:
-    """Read the bytes of the file at root-relative `path`. `document` is their parsed content, if known. Never raises."""
+    """Read the bytes of the file at root-relative `path`, in a `source` or in the Root. Never raises.
+
+    `document` is their parsed content, if known.
+    """
     if document is None:
         document = records.parse(path, raw)
-    record = interpret(document, slug, path, mtime_ns=stat.mtime_ns)
+    record = interpret(document, slug, path, mtime_ns=stat.mtime_ns, source=source)
     edges, references = _links_of(record, patterns)
     problems = [problem_columns(problem.line, problem.reason) for problem in record.problems]
     row = (
@@ -109,6 +106,8 @@ def read_bytes(
     )  # fmt: skip
     title, body = ("", "") if is_scanned(path) else (fold(record.title), fold(_searched(understand(document))))
     names = [(reference_key(name), name) for name in names_of(document)]
+    if source is not None and stat.size > MAX_BYTES:
+        reason = say("The file is larger than {size} MiB; the rest of it is not read.", size=MAX_BYTES // 1024 // 1024)
     problems += [problem_columns(1, reason)] if reason else []
     return Reading(row, title, body, edges, references, names, problems)
 

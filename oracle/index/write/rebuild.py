@@ -13,9 +13,10 @@ from operator import itemgetter
 from oracle.domain.names import slug_in
 from oracle.index import scan
 from oracle.index.db import Database, immediate, set_meta
-from oracle.index.reports import SMALLEST_TREE, Progress, ReconcileReport, emptied
+from oracle.index.reports import SMALLEST_TREE, Progress, ReconcileReport, count_own, emptied
 from oracle.index.scan import add_folder, list_folder
 from oracle.index.schema import INDICES, SCHEMA_VERSION
+from oracle.index.trees import tops_of
 from oracle.index.write import projections
 from oracle.index.write.reader_process import Batch, Item, ReaderProcess, print_everything, read_batch
 from oracle.index.write.reading import Reading
@@ -111,7 +112,7 @@ def _step(connection: sqlite3.Connection, taken: int, progress: Progress | None)
 
 def _batches(connection: sqlite3.Connection, writer: Writer, now_ns: int) -> Iterator[Batch]:
     """Yield the record files of the tree, folder by folder. The row of each folder is written on the way."""
-    queue: list[str] = list(RECORD_TREES)
+    queue: list[str] = sorted(tops_of(writer.root))
     while queue:
         path = queue.pop()
         folder = list_folder(writer.root, path)
@@ -128,7 +129,7 @@ def _batches(connection: sqlite3.Connection, writer: Writer, now_ns: int) -> Ite
 def _refuse_nothing(database: Database) -> None:
     root = database.root
     try:
-        known = database.connect().execute("SELECT count(*) FROM record").fetchone()[0]
+        known = count_own(database.connect())
     except sqlite3.DatabaseError:
         known = 0
     published = max(known, projections.count_sources(root))
@@ -175,7 +176,7 @@ class Filler:
         source = self._count
         self._records.append((*found.row, self._writer.is_racy(found), source))
         self._passages.append((source, found.title, found.body))
-        self._edges += self._writer.edge_rows(source, found.edges)
+        self._edges += self._writer.edge_rows(source, found.slug, found.edges)
         self._references += [(source, *reference) for reference in found.references]
         self._names += [(key, name, source) for key, name in found.names]
         if found.problems:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from oracle.domain.names import slug_in
+from oracle.domain.names import FOREIGN, slug_in
 from oracle.index import scan
 from oracle.index.db import Database, get_meta, immediate
-from oracle.index.reports import SMALLEST_TREE, Progress, ReconcileReport, emptied
+from oracle.index.reports import SMALLEST_TREE, Progress, ReconcileReport, count_own, emptied
 from oracle.index.scan import Folder, Look, Stat
 from oracle.index.write import projections
 from oracle.index.write.rebuild import rebuild as build
@@ -58,7 +58,7 @@ def reconcile(
     changes = _compare(connection, root, look, now_ns=now_ns)
     cost_ns = time.monotonic_ns() - began
     if not accept_removals:
-        _refuse_emptied(connection, len(changes.drop) - _moved(connection, changes))
+        _refuse_emptied(connection, changes)
     if not database.in_memory:
         projections.flush(connection, root)
     with immediate(connection):
@@ -118,17 +118,20 @@ def _compare_files(
         changes.drop += known
 
 
-def _moved(connection: sqlite3.Connection, changes: _Changes) -> int:
+def _moved(connection: sqlite3.Connection, dropped: Sequence[str], changes: _Changes) -> int:
     """Count dropped records whose inode appeared under another name: a moved folder empties nothing."""
     arrived = {stat.inode for _, stat, _ in changes.take}
-    if not arrived or not changes.drop:
+    if not arrived or not dropped:
         return 0
-    rows = (connection.execute("SELECT inode FROM record WHERE path = ?", (path,)).fetchone() for path in changes.drop)
+    rows = (connection.execute("SELECT inode FROM record WHERE path = ?", (path,)).fetchone() for path in dropped)
     return sum(1 for row in rows if row and row[0] in arrived)
 
 
-def _refuse_emptied(connection: sqlite3.Connection, gone: int) -> None:
-    known = connection.execute("SELECT count(*) FROM record").fetchone()[0]
+def _refuse_emptied(connection: sqlite3.Connection, changes: _Changes) -> None:
+    """Raise TreeEmptied if most records of the Root are gone. Sources do not count: others may empty them."""
+    dropped = [path for path in changes.drop if not path.startswith(FOREIGN)]
+    gone = len(dropped) - _moved(connection, dropped, changes)
+    known = count_own(connection)
     if known >= SMALLEST_TREE and gone * 2 > known:
         raise emptied(
             say(

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from oracle.domain.links import links
 from oracle.domain.links.links import Patterns
 from oracle.domain.links.resolution import Namesakes, unresolved_target
-from oracle.domain.markdown.documents import Document
-from oracle.domain.names import is_entity, may_end, project_of
+from oracle.domain.markdown.documents import Document, digest_of
+from oracle.domain.names import FOREIGN, is_entity, may_end, project_of
 from oracle.domain.records.records import RETIRING
 from oracle.index.scan import SETTLE_NS, Stat
 from oracle.index.schema import INSERT_PROBLEM, problem_columns
@@ -85,11 +85,18 @@ class Writer:
         if known is not None and known[1] != slug:
             self.drop(path)
             known = None
-        if known is not None and known[2] == reading.digest_of(raw) and not reason:
+        if known is not None and known[2] == digest_of(raw) and not reason:
             self._refresh(known[0], path, stat, slug=slug, old_mtime_ns=known[3], raw=raw)
             return
         found = reading.read_bytes(
-            path, slug, stat, raw, patterns=self.patterns_of(path), reason=reason, document=document
+            path,
+            slug,
+            stat,
+            raw,
+            patterns=self.patterns_of(path),
+            reason=reason,
+            document=document,
+            source=self.root.source_of(path),
         )
         if known is None:
             self.add(found)
@@ -175,15 +182,19 @@ class Writer:
 
     # -- links -----------------------------------------------------------------------------------------------------
 
-    def edge_rows(self, source: int, edges: Iterable[tuple[str, str, str, int]]) -> list[tuple[object, ...]]:
-        """Return the rows of edges (type, target, snippet, line) from one record, in the order of its text."""
+    def edge_rows(self, source: int, slug: str, edges: Iterable[tuple[str, str, str, int]]) -> list[tuple[object, ...]]:
+        """Return the rows of edges (type, target, snippet, line) from one record, in the order of its text.
+
+        Those of a record outside of the Root are not printed: its text is not the Root's to publish.
+        """
+        most = 0 if slug.startswith(FOREIGN) else MOST_PRINTED
         return [
-            (self.target_id(name), source, kind, snippet, line, int(number < MOST_PRINTED))
+            (self.target_id(name), source, kind, snippet, line, int(number < most))
             for number, (kind, name, snippet, line) in enumerate(edges)
         ]
 
     def _put_edges(self, source: int, slug: str, edges: Sequence[tuple[str, str, str, int]]) -> None:
-        rows = self.edge_rows(source, edges)
+        rows = self.edge_rows(source, slug, edges)
         if rows:
             self._connection.executemany(INSERT_EDGE, rows)
             if not self._bulk:
@@ -239,7 +250,7 @@ class Writer:
 
     def _mark_dirty(self, slug: str, targets: list[str]) -> None:
         """Mark the projections of a source and of its targets as out of date."""
-        if not self._bulk:
+        if not (self._bulk or slug.startswith(FOREIGN)):
             self._dirty_sources.add(slug)
             for name in targets:
                 self.changed.setdefault(name, set()).add(slug)

@@ -60,6 +60,19 @@ def read(path: str) -> bytes:
         return b"".join(chunks)
 
 
+def load(root: Root, path: str, *, known: bytes = b"") -> bytes:
+    """Return the bytes of the record at a root-relative path. Raises OSError.
+
+    Those of a source hold no credentials. `known` is the digest that the index has of them, which saves a search.
+    """
+    source = root.source_of(path)
+    if source is None:
+        return read(root.join(path))
+    from oracle.store.markdown import sources
+
+    return sources.read(source, root.join(path), known=known)
+
+
 def parse(path: str, raw: bytes) -> Document:
     """Parse a record file, Markdown or JSON by its suffix. Never raises."""
     kept = raw[:MAX_BYTES]

@@ -8,13 +8,17 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from oracle.domain.names import SHARED, check_name, flatten
+from oracle.domain.names import FOREIGN, SHARED, check_name, flatten
 from oracle.errors import RootUnusable, UsageError
 from oracle.store.disk import folders
 from oracle.wording import say
 
 RECORD_TREES = ("projects", "shared", "learnings")
 """The first-level folders whose Markdown and JSON files are records."""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.domain.sources.source import Source
 
 SANDBOX_MARKS = ("/.agents/runtime/identities/", "/.agent-runtime/identities/")
 LEGACY_PLURALS = {"decisions": "decision", "deliveries": "delivery", "issues": "issue", "findings": "finding"}
@@ -68,6 +72,9 @@ class Root:
     def __init__(self, path: str) -> None:
         self.path = path = path.rstrip("/") or "/"
         self.events = f"{path}/events.log"  # the journal
+        self.source_list = f"{path}/config/sources.json"  # the folders outside that are read in place
+        self._sources: dict[str, Source] = {}
+        self._source_stamp: tuple[object, ...] | None = None
         self.catalogue = f"{path}/index.json"  # the published summary, which other programs write too
         self.machine = f"{path}/machine"  # facts about this machine
         self.responses = f"{path}/responses"  # the answers, one file per task
@@ -100,12 +107,43 @@ class Root:
             folders.trust(self.tasks, self.profiles)
 
     def join(self, relpath: str) -> str:
-        """Return the absolute path of a root-relative one."""
+        """Return the absolute path of a root-relative one. Below `sources/` it is the path of the source's own file."""
+        if relpath.startswith(FOREIGN):
+            source = self.source_of(relpath)
+            if source is not None and not source.why_not:
+                return source.folder + relpath[len(source.tree) :]
         return f"{self.path}/{relpath}"
 
+    def load_sources(self) -> dict[str, Source]:
+        """Return the sources by their folders in the Root (`sources/<project>/<name>`), read again if their list changed."""
+        if self._source_stamp is None and not os.path.exists(self.source_list):
+            return self._sources
+        from oracle.store.root import sources
+
+        stamp = sources.stamp(self)
+        if stamp != self._source_stamp:
+            self._sources, self._source_stamp = sources.load(self) if stamp else {}, stamp
+        return self._sources
+
+    def source_of(self, relpath: str) -> Source | None:
+        """Return the source that a root-relative path is in, as it was last loaded, or None."""
+        if not relpath.startswith(FOREIGN):
+            return None
+        known = self._sources if self._source_stamp is not None else self.load_sources()
+        return known.get("/".join(relpath.split("/", 3)[:3]))
+
+    def in_source(self, path: str) -> str:
+        """Return the root-relative form of an absolute path in a source that is read, "" elsewhere."""
+        for source in self.load_sources().values():
+            if not source.why_not and f"{path}/".startswith(source.folder + "/"):
+                return source.tree + path[len(source.folder) :]
+        return ""
+
     def relative(self, path: str) -> str:
-        """Return the root-relative form of an absolute or relative path. Raises UsageError outside the Root."""
+        """Return the root-relative form of an absolute or relative path, also in a source. Raises UsageError elsewhere."""
         absolute = os.path.abspath(path)
+        if inside := self.in_source(absolute):
+            return inside
         for base in (self.path, os.path.realpath(self.path)):
             if absolute.startswith(base + "/"):
                 return absolute[len(base) + 1 :]

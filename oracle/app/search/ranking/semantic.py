@@ -81,7 +81,7 @@ class Meaning:
         self._rows = {name: row for row, name in enumerate(everything.hashes)}
         self._paths = [path for path, _ in everything.places]
         self._places = numpy.array([row for _, row in everything.places], dtype=numpy.int64)
-        self._inside: tuple[str, Mask | None] = ("", None)
+        self._inside: tuple[tuple[str, ...], Mask | None] = ((), None)
         self._asked: dict[str, list[Future[EmbeddedQuestion]]] = {}
         self._worker = ThreadPoolExecutor(1)  # questions are read while the words are looked for
 
@@ -97,15 +97,15 @@ class Meaning:
         """Return the model that reads single words, hundreds for an answer; None when it is not installed."""
         return next((reader.model for reader in self.readers if reader.model.reads_words), None)
 
-    def candidates(self, asked: EmbeddedQuestion, within: str) -> Places:
-        """Return the numbers of the texts that may be nearest, of records whose paths begin with `within`."""
+    def candidates(self, asked: EmbeddedQuestion, within: tuple[str, ...]) -> Places:
+        """Return the numbers of the texts that may be nearest, of records whose paths begin with one of `within`."""
         inside = self._within(within)
         if len(self._rows) <= _MANY:
             rows: Places = numpy.arange(len(self._rows))
             return rows if inside is None else rows[inside]
         return self.readers[0].nearest(asked, inside)
 
-    def _within(self, within: str) -> Mask | None:
+    def _within(self, within: tuple[str, ...]) -> Mask | None:
         if within and self._inside[0] != within:
             inside = numpy.zeros(len(self._rows), bool)
             inside[[row for path, row in zip(self._paths, self._places, strict=True) if path.startswith(within)]] = True
@@ -210,13 +210,16 @@ class Nearness:
         self._meaning = meaning
         self._asked = asked
 
-    def nearest(self, within: str, limit: int) -> list[str]:
-        """Return the paths of up to `limit` records that may hold the answer, the nearest first; all begin with `within`."""
+    def nearest(self, within: tuple[str, ...], limit: int) -> list[str]:
+        """Return the paths of up to `limit` records that may hold the answer, the nearest first.
+
+        All begin with one of `within`, if given.
+        """
         rows = self._meaning.candidates(self._asked[0].result(), within)
         near, _ = self._near(rows)
         order = (-near).argsort(kind="stable")
         paths = dict.fromkeys(self._meaning.paths(rows[order[near[order] >= LEAST]]))
-        return [path for path in paths if path.startswith(within)][:limit]
+        return [path for path in paths if not within or path.startswith(within)][:limit]
 
     def ask(self, text: str) -> Nearness:
         """Return the nearness of another question, as `Meaning.ask` does."""

@@ -1,0 +1,1 @@
+"""Sources: notes and memories that other programs keep, read in place."""

@@ -1,0 +1,158 @@
+"""Add, allow, list, check and remove the sources of a Root. Nothing is ever written into a source."""
+
+from __future__ import annotations
+
+import os
+
+from oracle.app.context import Context
+from oracle.app.root import reconcile
+from oracle.domain.names import check_name, fold_name
+from oracle.domain.sources.source import KINDS, Source
+from oracle.domain.values import value
+from oracle.errors import NotFound, RecordExists, UsageError
+from oracle.index.read import query
+from oracle.store.root import sources
+from oracle.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.wording import Sentence
+
+_SEAT = "source"
+"""The seat of the records of a source that was added without one."""
+
+
+@value
+class SourceState:
+    """A source as it is now: how many records of it the index knows, how many files have problems, and why it is not read."""
+
+    source: Source
+    records: int
+    problems: tuple[tuple[str, int, str], ...]
+    why_not: str
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {
+            **self.source.as_json(),
+            "tree": self.source.tree,
+            "records": self.records,
+            "problems": [{"path": path, "line": line, "reason": reason} for path, line, reason in self.problems],
+            "why_not": self.why_not,
+        }
+
+
+def add(context: Context, kind: str, path: str, *, project: str, seat: str = "", name: str = "") -> SourceState:
+    """Register a folder as a source, allow it on this machine, and index it. Raises UsageError, RecordExists, DiskFailure."""
+    context.root.require()
+    source = _described(context, kind, path, project=project, seat=seat, name=name)
+    with context.index.lock():
+        known = sources.read(context.root)
+        for other in known:
+            if other.tree == source.tree:
+                raise RecordExists(
+                    say("The project {project} has a source {name}: {path}.", **_words(other)),
+                    hint=say("Choose another name with --name, or remove that one."),
+                )
+            if os.path.realpath(other.folder) == source.folder:
+                raise RecordExists(
+                    say("{path} is the source {name} of the project {project}.", **_words(other)),
+                    hint=say("A folder is one source; remove that one first."),
+                )
+        sources.save(context.root, [*known, source])
+        sources.allow(context.root, [*sources.load_allowed(context.root), source])
+    context.note("source-added", {**source.as_json()})
+    return _state(context, source)
+
+
+def _described(context: Context, kind: str, path: str, *, project: str, seat: str, name: str) -> Source:
+    """Return the source that a person described. Raises UsageError, InvalidName."""
+    from oracle.app.records.new_project import refuse_mistyped
+
+    if kind not in KINDS:
+        raise UsageError(
+            say("Unknown kind of source {kind!r}.", kind=kind[:100]),
+            hint=say("Choose one of {kinds}.", kinds=KINDS),
+        )
+    folder = os.path.realpath(os.path.expanduser(path))
+    if not os.path.isdir(folder):
+        raise UsageError(say("{path} is not a folder.", path=folder), hint=say("Name the folder that holds the files."))
+    if why := sources.why_refused(context.root, folder):
+        raise UsageError(why, hint=say("Choose a folder beside the Root."))
+    project = check_name(project, "project")
+    refuse_mistyped(context, project)
+    name = check_name(name, "name") if name else _named_after(folder)
+    return Source(name, project, kind, folder, check_name(fold_name(seat), "seat") if seat else _SEAT)
+
+
+def _named_after(folder: str) -> str:
+    """Return a name for a source: its folder's, with other characters replaced."""
+    base = os.path.basename(folder).lower()
+    text = "".join(char if char.isalnum() or char in "-_" else "-" for char in base).strip("-_")
+    return check_name(text or "notes", "name")
+
+
+def _words(source: Source) -> dict[str, str]:
+    return {"project": source.project, "name": source.name, "path": source.folder}
+
+
+def allow(context: Context, name: str, *, project: str = "") -> SourceState:
+    """Allow a source of the registry on this machine, as its entry is now. Raises NotFound, UsageError."""
+    source = find(context, name, project=project)
+    with context.index.lock():
+        sources.allow(
+            context.root, [*(one for one in sources.load_allowed(context.root) if one.tree != source.tree), source]
+        )
+    return _state(context, source)
+
+
+def remove(context: Context, name: str, *, project: str = "") -> Source:
+    """Take a source out of the registry; its records leave the index, its files stay. Raises NotFound, UsageError."""
+    source = find(context, name, project=project)
+    with context.index.lock():
+        sources.allow(context.root, [one for one in sources.load_allowed(context.root) if one.tree != source.tree])
+        sources.save(context.root, [one for one in sources.read(context.root) if one.tree != source.tree])
+    reconcile(context)
+    context.note("source-removed", {**source.as_json()})
+    return source
+
+
+def find(context: Context, name: str, *, project: str = "") -> Source:
+    """Return the source of a name. Raises NotFound, and UsageError if two projects have one."""
+    context.root.require()
+    known = sources.read(context.root)
+    found = [one for one in known if one.name == name and project in ("", one.project)]
+    if not found:
+        names = [f"{one.name} ({one.project})" for one in known]
+        hint = say("There are {names}.", names=names) if names else say("Add one with `oracle source add`.")
+        raise NotFound(say("There is no source {name}.", name=name), hint=hint)
+    if len(found) > 1:
+        projects = [one.project for one in found]
+        raise UsageError(
+            say("The projects {projects} have a source {name}.", projects=projects, name=name),
+            hint=say("Choose one with --project."),
+        )
+    return found[0]
+
+
+def list_sources(context: Context, project: str = "") -> list[SourceState]:
+    """Return the sources of a project, or all. Raises UsageError for a registry that cannot be read."""
+    context.root.require()
+    return [_state(context, source) for source in sources.read(context.root) if project in ("", source.project)]
+
+
+def _state(context: Context, source: Source) -> SourceState:
+    count, problems = context.index.read(
+        lambda connection: (query.count_below(connection, source.tree), query.problems(connection, f"{source.tree}/"))
+    )
+    return SourceState(source, count, tuple(problems), _why_not(context, source))
+
+
+def _why_not(context: Context, source: Source) -> Sentence | str:
+    """Return why the files of a source are not read now, "" if they are."""
+    known = context.root.source_of(source.tree)
+    if known is not None and known.why_not:
+        return known.why_not
+    if not os.path.isdir(source.folder):
+        return say("The source {path} is not there.", path=source.folder)
+    return ""

@@ -1,0 +1,119 @@
+"""`oracle source`: folders outside of the Root whose notes and memories are read in place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from oracle.cli import completion
+from oracle.cli.application import group
+from oracle.cli.options import OfProject, Project, argument, option
+from oracle.cli.output import Table
+from oracle.cli.session import Call
+from oracle.wording import say, say_each, say_many
+
+if TYPE_CHECKING:
+    from oracle.app.sources.registry import SourceState
+
+Name = Annotated[str, argument("NAME", "The source.")]
+Kind = Annotated[str, argument("KIND", "What keeps the files, as in folder.", completion.words("folder"))]
+
+source_app = group("Read notes and memories of other programs in place.", example="oracle source list")
+
+
+@source_app.add("add", example="oracle source add folder ~/notes --project shop")
+def add(
+    call: Call,
+    kind: Kind,
+    path: Annotated[str, argument("PATH", "The folder that holds the files.")],
+    *,
+    project: OfProject,
+    seat: Annotated[str, option("--seat SEAT", "The seat whose records they are.", completion.seats)] = "",
+    name: Annotated[str, option("--name NAME", "What to call it (default: the folder's name).")] = "",
+) -> None:
+    """Register a folder, and allow it on this machine."""
+    from oracle.app.sources import registry
+
+    with call.context() as context:
+        found = registry.add(context, kind, path, project=project, seat=seat, name=name)
+    _answer(call, found)
+
+
+@source_app.add("list", example="oracle source list --project shop")
+def list_sources(call: Call, *, project: Project = "") -> None:
+    """List the sources with their records and problems."""
+    from oracle.app.sources import registry
+
+    with call.context() as context:
+        found = registry.list_sources(context, project)
+    rows = [
+        (
+            one.source.name,
+            one.source.project,
+            one.source.kind,
+            str(one.records),
+            str(len(one.problems)),
+            one.source.folder,
+        )
+        for one in found
+    ]
+    table = Table(say_each("source", "project", "kind", "records", "problems", "folder"), rows, stacked=(5,))
+    call.answer({"sources": [one.as_json() for one in found]}, table)
+    for one in found:
+        if one.why_not:
+            call.warn(one.why_not)
+    if not found:
+        call.note(say("no sources yet; `oracle source add KIND PATH --project P` adds one"))
+
+
+@source_app.add("allow", example="oracle source allow notes --project shop")
+def allow(call: Call, name: Name, *, project: Project = "") -> None:
+    """Allow a source that came with the Root to be read on this machine."""
+    from oracle.app.sources import registry
+
+    with call.context() as context:
+        found = registry.allow(context, name, project=project)
+    _answer(call, found)
+
+
+@source_app.add("remove", example="oracle source remove notes --project shop")
+def remove(call: Call, name: Name, *, project: Project = "") -> None:
+    """Forget a source and its records; its files stay as they are."""
+    from oracle.app.sources import registry
+
+    with call.context() as context:
+        found = registry.remove(context, name, project=project)
+    call.answer(
+        {"removed": found.as_json()},
+        say("removed {name}; the files in {path} are as they were", name=found.name, path=found.folder),
+    )
+
+
+@source_app.add("check", example="oracle source check")
+def check(
+    call: Call, name: Annotated[str, argument("[NAME]", "The source (default: all).")] = "", *, project: Project = ""
+) -> None:
+    """Report what is wrong with the files of sources; exit 1 if something is."""
+    from oracle.app.sources import registry
+
+    with call.context() as context:
+        found = [one for one in registry.list_sources(context, project) if name in ("", one.source.name)]
+        if name and not found:
+            registry.find(context, name, project=project)
+    rows = [(f"{path}:{line}", reason) for one in found for path, line, reason in one.problems]
+    rows += [(one.source.tree, one.why_not) for one in found if one.why_not]
+    call.answer({"sources": [one.as_json() for one in found]}, Table(say_each("place", "problem"), rows, stacked=(1,)))
+    if rows:
+        raise typer.Exit(1)
+    call.note(say_many("{n} source has no problem", "{n} sources have no problem", n=len(found)))
+
+
+def _answer(call: Call, found: SourceState) -> None:
+    source = found.source
+    counted = say_many("{n} record", "{n} records", n=found.records)
+    call.answer(
+        found.as_json(), say("{name}: {records} of {path}", name=source.name, records=counted, path=source.folder)
+    )
+    if found.why_not:
+        call.warn(found.why_not)

@@ -114,6 +114,12 @@ class Root:
                 return source.folder + relpath[len(source.tree) :]
         return f"{self.path}/{relpath}"
 
+    @property
+    def allowed_sources(self) -> str:
+        """The list of the sources that this machine reads: outside of any Root, which may come from elsewhere."""
+        state = os.environ.get("XDG_STATE_HOME") or os.path.join(choose_home(os.environ), ".local", "state")
+        return os.path.join(state, "memory-oracle", "sources.json")
+
     def load_sources(self) -> dict[str, Source]:
         """Return the sources by their folders in the Root (`sources/<project>/<name>`), read again if their list changed."""
         if self._source_stamp is None and not os.path.exists(self.source_list):

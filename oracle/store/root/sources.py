@@ -18,18 +18,31 @@ from oracle.wording import say
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from typing import Protocol
 
-    from oracle.store.root.layout import Root
     from oracle.wording import Sentence
+
+    class SourcePlaces(Protocol):
+        """What is needed of a Root."""
+
+        path: str
+        scratch: str
+        source_list: str
+
+        @property
+        def allowed_sources(self) -> str:
+            """The list of allowed sources, outside of any Root."""
+            ...
+
 
 _MOST_BYTES = 1 << 20
 _KEYS = ("name", "project", "kind", "path", "seat")
 
 
-def stamp(root: Root) -> tuple[object, ...]:
+def stamp(root: SourcePlaces) -> tuple[object, ...]:
     """Return a value that changes when the registry or the list of allowed sources does."""
     found = _stat(root.source_list)
-    return () if found is None else (found, _stat(_allowed_file()))
+    return () if found is None else (found, _stat(root.allowed_sources))
 
 
 def _stat(path: str) -> tuple[int, int, int] | None:
@@ -40,7 +53,7 @@ def _stat(path: str) -> tuple[int, int, int] | None:
     return status.st_mtime_ns, status.st_size, status.st_ino
 
 
-def load(root: Root) -> dict[str, Source]:
+def load(root: SourcePlaces) -> dict[str, Source]:
     """Return the sources by their folders in the Root. Entries that cannot be used are left out."""
     try:
         listed = read(root)
@@ -54,14 +67,14 @@ def load(root: Root) -> dict[str, Source]:
     return found
 
 
-def load_allowed(root: Root) -> list[Source]:
+def load_allowed(root: SourcePlaces) -> list[Source]:
     """Return the sources of the Root that the owner of this machine allowed, as their entries were then."""
-    entries = _allowed().get(os.path.realpath(root.path), [])
+    entries = _allowed(root).get(os.path.realpath(root.path), [])
     found = map(_source, entries) if isinstance(entries, list) else []
     return [source for source in found if source is not None]
 
 
-def read(root: Root) -> list[Source]:
+def read(root: SourcePlaces) -> list[Source]:
     """Return the entries of the registry. Raises UsageError for a file that cannot be read, or has an invalid entry."""
     try:
         with open(root.source_list, "rb") as stream:
@@ -91,7 +104,7 @@ def _source(entry: object) -> Source | None:
     return Source(name, project, kind, folder, seat) if is_valid and is_folder else None
 
 
-def _invalid(root: Root, fault: Sentence) -> UsageError:
+def _invalid(root: SourcePlaces, fault: Sentence) -> UsageError:
     return UsageError(
         say("{path} is not used: {fault}.", path=root.source_list, fault=fault),
         hint=say("Correct it, or remove it and add the sources again."),
@@ -107,7 +120,7 @@ def _not_allowed(source: Source) -> Sentence:
     )
 
 
-def why_refused(root: Root, folder: str) -> Sentence | str:
+def why_refused(root: SourcePlaces, folder: str) -> Sentence | str:
     """Return why a folder cannot be a source of the Root, "" if it can: neither may contain the other."""
     base, real = os.path.realpath(root.path), os.path.realpath(folder)
     if f"{real}/".startswith(f"{base}/"):
@@ -117,7 +130,7 @@ def why_refused(root: Root, folder: str) -> Sentence | str:
     return ""
 
 
-def save(root: Root, sources: Iterable[Source]) -> None:
+def save(root: SourcePlaces, sources: Iterable[Source]) -> None:
     """Write the registry. Raises DiskFailure."""
     from oracle.store.disk import files
 
@@ -125,14 +138,14 @@ def save(root: Root, sources: Iterable[Source]) -> None:
     files.replace(root.source_list, _printed(content), scratch=root.scratch)
 
 
-def allow(root: Root, sources: Iterable[Source]) -> None:
+def allow(root: SourcePlaces, sources: Iterable[Source]) -> None:
     """Write which entries of this Root may be read on this machine, in place of those before. Raises DiskFailure."""
     from oracle.store.disk import files, steps
 
-    path = _allowed_file()
+    path = root.allowed_sources
     files.make_folder(os.path.dirname(path))
     with steps.FileLock(path):
-        known = {**_allowed(), os.path.realpath(root.path): [source.as_json() for source in sources]}
+        known = {**_allowed(root), os.path.realpath(root.path): [source.as_json() for source in sources]}
         steps.replace(path, _printed(known))
 
 
@@ -140,17 +153,9 @@ def _printed(content: object) -> bytes:
     return json.dumps(content, ensure_ascii=False, indent=2).encode() + b"\n"
 
 
-def _allowed_file() -> str:
-    """Return the path of the list of allowed sources: outside of any Root."""
-    from oracle.store.root.layout import choose_home
-
-    base = os.environ.get("XDG_STATE_HOME") or os.path.join(choose_home(os.environ), ".local", "state")
-    return os.path.join(base, "memory-oracle", "sources.json")
-
-
-def _allowed() -> Mapping[str, object]:
+def _allowed(root: SourcePlaces) -> Mapping[str, object]:
     """Return the allowed entries of each Root; none if others may write the file."""
-    path = _allowed_file()
+    path = root.allowed_sources
     try:
         if os.stat(path).st_mode & 0o022:
             return {}

@@ -40,6 +40,8 @@ _NO_CODE = (
     "md mdx rst adoc txt log csv tsv json jsonl yaml yml toml ini cfg conf env properties xml html lock sql po".split()
 )
 """Endings of documents, data and settings."""
+_MOST = 64 << 20
+"""Bytes that git may print: the names of half a million files."""
 _MOST_CHANGES = 8
 """Last changes of a word that are looked at: each may be one of a longer word that holds it."""
 
@@ -49,7 +51,7 @@ class OutOfTime(Exception):
 
 
 def ask_git(repo: str, *words: str, patience: float = PATIENCE) -> tuple[int, str]:
-    """Return git's exit code and what it said; -1 when it could not be asked or took longer than `patience` seconds."""
+    """Return git's exit code and what it said; -1 if it could not be asked in `patience` seconds, or said too much."""
     if "diff" in words:  # it compares files of the work tree, for which git runs filters
         code, named = _run(repo, _FILTERS, patience)
         if code not in (0, 1):
@@ -64,8 +66,8 @@ def _run(repo: str, words: Sequence[str], patience: float) -> tuple[int, bytes]:
     environ = {key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ}
     environ |= {"LC_ALL": "C", "ORACLE_INTERNAL": "1", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", **_VALUES}
     try:
-        done = programs.run(["git", "-C", repo, *_OPTIONS, *words], environ=environ, patience=patience)
-    except (OSError, ValueError, programs.OutOfPatience):
+        done = programs.run(["git", "-C", repo, *_OPTIONS, *words], environ=environ, patience=patience, most=_MOST)
+    except (OSError, ValueError, programs.Stopped):
         return -1, b""
     return done.code, done.output
 

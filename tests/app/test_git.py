@@ -115,3 +115,13 @@ def test_what_changed_is_still_told(squad: Squad, box: GitBox) -> None:
     box.write("a.md", "# Two\n\nA text. Another text.\n")
     box.write("src/a.py", "x = 2\n")
     assert [one.path for one in ownership.check(squad.oracle, str(box.folder))] == ["a.md", "src/a.py"]
+
+
+def test_git_that_prints_without_end_is_not_asked_further(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "bin" / "git"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\nexec yes\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    monkeypatch.setattr(git, "_MOST", 1 << 20)
+    assert ask_git(str(tmp_path), "status", patience=60) == (-1, "")

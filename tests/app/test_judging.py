@@ -88,6 +88,13 @@ def test_a_word_that_names_no_passage_changes_nothing(root: Path, oracle: Oracle
     assert any("judge" in line for line in oracle.warnings)  # type: ignore[attr-defined]
 
 
+def test_a_program_that_prints_without_end_changes_nothing_and_is_said(root: Path, oracle: Oracle) -> None:
+    configure(root, "while True: print('[f1]' * 1000)")
+    assert judge(oracle).status == "candidates"
+    (line,) = oracle.warnings  # type: ignore[attr-defined]
+    assert f"the judge gave nothing: {sys.executable} printed more than 1 MiB and was stopped" in line
+
+
 @pytest.mark.parametrize("script", ["import sys; sys.exit(3)", "import time; time.sleep(30)"])
 def test_a_program_that_fails_or_lingers_changes_nothing(
     root: Path, oracle: Oracle, script: str, monkeypatch: pytest.MonkeyPatch

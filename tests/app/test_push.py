@@ -153,6 +153,15 @@ def test_program_that_is_not_done_in_time_is_said_and_ended(
     assert events(bound, project="demo", task="T-1", limit=5) == []
 
 
+@pytest.mark.parametrize("script", ["exec yes", "exec yes >&2", "yes & exit 0"])
+def test_program_that_prints_without_end_is_said_and_ended(bound: Oracle, program: Path, script: str):
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    with pytest.raises(PushFailed, match="lark-cli printed more than 1 MiB and was stopped") as caught:
+        send(bound, MESSAGE)
+    assert caught.value.hint == "Whether it was sent is not known."
+    assert events(bound, project="demo", task="T-1", limit=5) == []
+
+
 def test_long_body_leaves_cut_with_a_note_and_is_read_back(bound: Oracle, program: Path):
     made = send(
         bound, Message("\n".join(["长" * 2000, "b" * 2000, "c", "d", "e", "f"]), "demo", session="demo_memory_x")

@@ -118,6 +118,7 @@ def test_not_for_an_answer_that_there_is_none_of(root: Path, oracle: Oracle) -> 
         ("raise SystemExit(3)", "ended with 3", synthesis.PATIENCE),
         ("import signal; signal.pause()", "took longer", 0.5),
         ("print(b'')", "no sentence", synthesis.PATIENCE),
+        ("while True: print('Webhooks are retried 5 times [f1].')", "printed more than 1 MiB", synthesis.PATIENCE),
     ],
 )
 def test_trouble_leaves_the_quotes(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,8 @@ from tests.wake.stage import until
 ENVIRON = {"PATH": "/usr/bin:/bin"}
 
 
-def shell(script: str, *, patience: float = 20, given: bytes = b"") -> programs.Ran:
-    return programs.run(["sh", "-c", script], environ=ENVIRON, patience=patience, given=given)
+def shell(script: str, *, patience: float = 20, given: bytes = b"", most: int = programs.MOST) -> programs.Ran:
+    return programs.run(["sh", "-c", script], environ=ENVIRON, patience=patience, given=given, most=most)
 
 
 def test_what_it_says_and_how_it_ends() -> None:
@@ -60,6 +61,49 @@ def test_one_that_hides_in_a_session_of_its_own_holds_nobody_up_either(tmp_path:
     child = outlast("setsid sh -c 'echo $$ > {pid}; exec tail -f /dev/null' & wait", tmp_path / "pid")
     assert _lives(child)
     os.kill(child, 9)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "yes",
+        "yes >&2",
+        "yes & yes >&2 & wait",
+        "exec cat /dev/zero",
+        "yes & echo $! > {pid}; exit 0",
+        "setsid sh -c 'echo $$ > {pid}; exec yes' & wait",
+        "while :; do head -c 100000 /dev/zero; sleep 0.01; done",
+    ],
+)
+@pytest.mark.parametrize("given", [b"", b"x" * 5_000_000])
+def test_one_that_prints_without_end_is_stopped_early(script: str, given: bytes, tmp_path: Path) -> None:
+    """It would print gigabytes until its time is over, and all of it would be in memory."""
+    tracemalloc.start()
+    try:
+        with pytest.raises(programs.TooMuchOutput):
+            shell(script.format(pid=tmp_path / "pid"), patience=60, given=given)
+        assert tracemalloc.get_traced_memory()[1] < 8 * programs.MOST
+    finally:
+        tracemalloc.stop()
+    said = (tmp_path / "pid").read_text() if (tmp_path / "pid").exists() else ""
+    until(lambda: not said or not _lives(int(said)), "it is killed, or ends as nobody reads it")
+
+
+@pytest.mark.parametrize("stream", ["1", "2"])
+@pytest.mark.parametrize("more", [0, 1])
+def test_as_much_as_the_limit_is_read_and_no_more(stream: str, more: int) -> None:
+    script = f"head -c {300_000 + more} /dev/zero >&{stream}"
+    if more:
+        with pytest.raises(programs.TooMuchOutput):
+            shell(script, most=300_000)
+    else:
+        ran = shell(script, most=300_000)
+        assert len(ran.output) + len(ran.errors) == 300_000
+
+
+@pytest.mark.parametrize("script", ["true", "exec <&-; sleep 0.2; echo late", "head -c 10", "exec cat >/dev/null"])
+def test_one_that_reads_less_than_it_is_given_is_heard(script: str) -> None:
+    assert shell(script, given=b"x" * 3_000_000).code == 0
 
 
 def test_what_is_no_program_is_an_error_of_the_system() -> None:

@@ -25,7 +25,9 @@ from oracle.wording import say
 PATIENCE = 120.0
 """Seconds that the command may take."""
 
-_MOST_BYTES = 1 << 20
+_MOST = 1 << 20
+"""Bytes that it may print."""
+
 _HANDLE = re.compile(r"\[(f\d{1,3}(?:\s*,\s*f\d{1,3})*)\]")
 _END = re.compile(r"(?:[.!?](?=\s+[^a-z\s]|\s*\[f\d|\s*$)|[。！？])(?:\s*\[f\d[\d, f]*\])*\s*")
 """The end of a sentence, with the handles behind it."""
@@ -133,13 +135,17 @@ def run_command(command: tuple[str, ...], packet: str, patience: float) -> tuple
     """Return (what the command said, why it said nothing); `patience` in seconds."""
     environ = {**os.environ, "ORACLE_INTERNAL": "1"}
     try:
-        done = programs.run(command, environ=environ, patience=patience, given=packet.encode("utf-8", "replace"))
+        done = programs.run(
+            command, environ=environ, patience=patience, most=_MOST, given=packet.encode("utf-8", "replace")
+        )
     except programs.OutOfPatience:
         return "", say("{program} took longer than {patience:g} s", program=command[0], patience=patience)
+    except programs.TooMuchOutput:
+        return "", say("{program} printed more than {most} MiB and was stopped", program=command[0], most=_MOST >> 20)
     except (OSError, ValueError) as error:
         return "", say(
             "{program} can't be run: {reason}", program=command[0], reason=getattr(error, "strerror", None) or error
         )
     if done.code:
         return "", say("{program} ended with {code}", program=command[0], code=done.code)
-    return done.output[:_MOST_BYTES].decode("utf-8", "replace"), ""
+    return done.output.decode("utf-8", "replace"), ""

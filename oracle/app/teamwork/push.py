@@ -119,6 +119,11 @@ def _run(group: str, text: str) -> None:
             say("{program} gave no answer in {patience:g} s.", program=PROGRAM, patience=PATIENCE),
             hint=say("Whether it was sent is not known."),
         ) from error
+    except programs.TooMuchOutput as error:
+        raise PushFailed(
+            say("{program} printed more than {most} MiB and was stopped.", program=PROGRAM, most=programs.MOST >> 20),
+            hint=say("Whether it was sent is not known."),
+        ) from error
     except OSError as error:
         raise PushFailed(
             say("{program} can't be run: {strerror}.", program=PROGRAM, strerror=error.strerror),

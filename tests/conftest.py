@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import itertools
 import json
 import os
@@ -90,6 +91,17 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Collect with no search for garbage, and leave the collected tests out of each later search."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 def holds_programs(folder: str) -> bool:
     """Tell whether a file system has room for the tests and lets them start programs from it."""
     try:
@@ -130,8 +142,11 @@ def stop_tmux(sockets: Path) -> None:
 
 
 def restore(environment: dict[str, str]) -> None:
-    os.environ.clear()
-    os.environ.update(environment)
+    """Put back only what differs: most tests leave the environment as it was."""
+    now = dict(os.environ)
+    for name in now.keys() - environment.keys():
+        del os.environ[name]
+    os.environ.update({name: value for name, value in environment.items() if now.get(name) != value})
     time.tzset()
 
 

@@ -39,6 +39,9 @@ CHANGES = {
     "sqlite3.connect": ((0, None),),
 }
 READS = frozenset({"os.listdir", "os.scandir"})
+SENDS = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
+LOOKUPS = frozenset({"socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr"})
+JUDGED = frozenset({"open", "subprocess.Popen", *CHANGES, *READS, *SENDS, *LOOKUPS})
 WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 # Folders of the real home that belong to running teams: even a look into them makes a test depend on the machine.
 PRIVATE = (".agents", ".agent-runtime", ".claude", ".clawseat", ".codex", ".openclaw")
@@ -62,7 +65,7 @@ class Guard:
         )
 
     def __call__(self, event: str, args: tuple[Any, ...]) -> None:
-        if not self.active:
+        if not self.active or event not in JUDGED:
             return
         sentence = self.judge(event, args)
         if sentence:
@@ -76,9 +79,7 @@ class Guard:
             return next(filter(None, (self.judge_change(event, path) for path in changed(event, args))), "")
         if event in READS:
             return self.judge_read(event, args[0])
-        if event.startswith("socket."):
-            return judge_socket(event, args)
-        return judge_tmux(args) if event == "subprocess.Popen" else ""
+        return judge_tmux(args) if event == "subprocess.Popen" else judge_socket(event, args)
 
     def judge_open(self, path: Any, mode: str | None, flags: int) -> str:
         path = placed(path, OPENING.folder)
@@ -98,6 +99,8 @@ class Guard:
 
     def owner(self, name: str) -> str:
         """Return the innermost of the known folders that holds `name`: a checkout inside the home is no part of it."""
+        if not name.startswith(tuple(self.homes)):
+            return ""  # most files lie in no home
         holders = [top for top in (*self.homes, *self.allowed) if name == top or name.startswith(top + os.sep)]
         return max(holders, key=lambda top: (len(top), top in self.allowed), default="")
 
@@ -155,11 +158,11 @@ def absolute(path: Any) -> str:
 
 
 def judge_socket(event: str, args: tuple[Any, ...]) -> str:
-    if event in {"socket.connect", "socket.sendto", "socket.sendmsg"}:
+    if event in SENDS:
         family, address = args[0].family, args[-1]
         if family in {socket.AF_INET, socket.AF_INET6} and address and not is_loopback(address[0]):
             return f"{event} to the network: {address[0]}"
-    if event in {"socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr"} and not is_loopback(args[0]):
+    if event in LOOKUPS and not is_loopback(args[0]):
         return f"{event} asks the network: {args[0]}"
     return ""
 

@@ -206,7 +206,7 @@ class OracleCommands(Group):
         zip(
             templates("Knowledge", "Delivery", "Set-up", "Team", "Compat"),
             (
-                "init write retire list show search ask backlinks graph check packet experience",
+                "init write retire remember forget list show search ask backlinks graph check packet experience",
                 "deliver ack handoffs resume log",
                 "source hook skill mcp daemon project scan config index doctor",
                 "team",
@@ -218,6 +218,7 @@ class OracleCommands(Group):
     homes: ClassVar = {
         "root": "init index doctor",
         "write": "write retire",
+        "remember": "remember forget",
         "records": "list check",
         "show": "show backlinks",
         "search": "search packet",

@@ -28,7 +28,10 @@ _TOOLS = {
     "write": "write_record",
     "retire": "retire_record",
 }
-_TOOLS |= {name: name for name in ("search", "show", "ask", "backlinks", "graph", "packet", "deliver", "handoffs")}
+_TOOLS |= {
+    name: name
+    for name in ("search", "show", "ask", "backlinks", "graph", "packet", "remember", "forget", "deliver", "handoffs")
+}
 """Maps commands to tools."""
 
 _COMMAND = re.compile(r"`oracle (?P<word>index status|[a-z-]+(?: --(?:entities|timeline|links))?)[^`]*`")

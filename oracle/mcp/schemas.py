@@ -278,19 +278,26 @@ PACKET = answer(
         **_STANDING,
     }
 )
-WRITTEN = answer(
+_WRITTEN: Mapping[str, Schema] = {
+    "id": TEXT,
+    **_WHERE,
+    "warnings": many(TEXT),
+    "near_duplicates": many(TEXT, "Records that say nearly the same."),
+}
+_WRITTEN_ALSO: Mapping[str, Schema] = {
+    "already": told(TEXT, "Why nothing was written."),
+    "redacted": many(TEXT),
+    "dry_run": YES_NO,
+    "text": told(TEXT, "In a dry run: what would be written."),
+}
+WRITTEN = answer(_WRITTEN, _WRITTEN_ALSO)
+REMEMBERED = answer(
     {
-        "id": TEXT,
-        **_WHERE,
-        "warnings": many(TEXT),
-        "near_duplicates": many(TEXT, "Records that say nearly the same."),
+        **_WRITTEN,
+        "superseded": many(TEXT, "The memories that it replaces."),
+        "dates": many(thing({"was": TEXT, "is": TEXT}), "Relative dates, and how they are written."),
     },
-    {
-        "already": told(TEXT, "Why nothing was written."),
-        "redacted": many(TEXT),
-        "dry_run": YES_NO,
-        "text": told(TEXT, "In a dry run: what would be written."),
-    },
+    _WRITTEN_ALSO,
 )
 DISPATCHED = answer({**_HANDED, "todo": told(TEXT, "The path of the seat's queue.")})
 DELIVERED = answer(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from oracle.domain.names import ORPHAN_KINDS
 from oracle.domain.records.attention import READS
+from oracle.domain.records.remembered import MEMORY_TYPES
 from oracle.domain.values import value
 from oracle.mcp import read_tools, schemas, write_tools
 from oracle.mcp.results import Answer
@@ -244,6 +245,45 @@ TOOLS = (
         write_tools.retire_record,
         schemas.WRITTEN,
         required=("record", "reason"),
+        reads=False,
+        withdraws=True,
+    ),
+    Tool(
+        "remember",
+        "Remember something",
+        "Keep what the user wants later sessions to know: about the user, how to work, the project, or where to look. One "
+        "topic in one call; an update replaces what was remembered on it. Relative dates become absolute. What the "
+        "repository or CLAUDE.md says anyway is refused, and so is a judgement about a person.",
+        {
+            "type": choice("About the user, how to work, the project, or where to look.", *MEMORY_TYPES),
+            "text": words("What to remember, one topic.", "Integration tests hit a real database, not mocks."),
+            "title": words("Its topic; default: its first sentence.", "Tests on a real database"),
+            "why": words("The reason; feedback and project need it.", "A mock hid a broken migration."),
+            "how_to_apply": words("When and where it counts; feedback and project need it.", "In integration tests."),
+            "project": words("The project; default: that of the server, or every project.", "arena"),
+            "source": words("Who said it or where it is; default: the user.", "the stand-up of 2026-03-03"),
+            "task_id": words("The task it belongs to.", "ARENA-228"),
+            "supersedes": several("The memories that it updates; default: those on its topic.", _RELATED),
+            "new_topic": flag("It is another topic than a memory that sounds like it.", default=False),
+            "dry_run": flag("Write nothing and return what would be written.", default=False),
+        },
+        write_tools.remember,
+        schemas.REMEMBERED,
+        required=("type", "text"),
+        reads=False,
+    ),
+    Tool(
+        "forget",
+        "Forget a memory",
+        "Retire what was remembered, when the user asks to forget it or it is wrong. Its file stays, and no answer uses it.",
+        {
+            "target": words("Its slug, its title, or words that only it holds.", "merge freeze"),
+            "reason": words("Why; default: somebody asked to forget it.", "The release is out."),
+            "dry_run": flag("Write nothing and return what would be written.", default=False),
+        },
+        write_tools.forget,
+        schemas.WRITTEN,
+        required=("target",),
         reads=False,
         withdraws=True,
     ),

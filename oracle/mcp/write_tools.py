@@ -1,4 +1,4 @@
-"""The tools that write or hand over: write_record, retire_record, dispatch, deliver, handoffs. The seat is that of the server."""
+"""The tools that write or hand over: records, memories, dispatch, deliver, handoffs. The seat is that of the server."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from oracle.app.delivery.deliver import Delivery
 from oracle.app.delivery.order import Order
-from oracle.domain.names import project_of
+from oracle.domain.names import SHARED, project_of
 from oracle.domain.records.drafts import Draft, parse_evidence
 from oracle.mcp.results import Answer, fenced, label, unfenced, without_lists
 
@@ -71,6 +71,39 @@ def _written(written: Written) -> Answer:
     head = f"Nothing was written; it would be {written.path}" if written.dry_run else f"Written: {written.path}"
     text = [fenced(written.text)] if written.dry_run else []
     return Answer(data, "\n".join([head, *notes, *text]))
+
+
+def remember(
+    context: Context,
+    binding: Binding,
+    *,
+    type: str,
+    text: str,
+    project: str = "",
+    supersedes: Sequence[str] = (),
+    new_topic: bool = False,
+    dry_run: bool = False,
+    **fields: str,
+) -> Answer:
+    """Remember something. `fields` are further fields of a note."""
+    from oracle.app.memories.remember import Note, remember
+
+    home = binding.project_for(project) if project or binding.project else SHARED
+    note = Note(
+        type, text, project=home, author=binding.seat, supersedes=tuple(supersedes), is_another=new_topic, **fields
+    )
+    kept = remember(context, note, dry_run=dry_run)
+    answer = _written(kept.written)
+    notes = [f"It replaces {slug}." for slug in kept.superseded]
+    notes += [f"{was!r} is written as {now}." for was, now in kept.dates]
+    return Answer(kept.as_json(), "\n".join([answer.text, *notes]))
+
+
+def forget(context: Context, binding: Binding, *, target: str, reason: str = "", dry_run: bool = False) -> Answer:
+    """Retire one memory."""
+    from oracle.app.memories.remember import forget
+
+    return _written(forget(context, target, reason, project=binding.project, dry_run=dry_run))
 
 
 def dispatch(

@@ -38,6 +38,8 @@ READING = {
 WRITING: dict[str, dict[str, Any]] = {
     "write_record": {"kind": "decision", "title": "T", "body": "B", "project": "arena"},
     "retire_record": {"record": "retry", "reason": "It is over."},
+    "remember": {"type": "reference", "text": "Faults are tracked in Linear INGEST.", "project": "arena"},
+    "forget": {"target": "shuttle bus"},
     "dispatch": {"target": "memory", "objective": "Why?", "task_id": "Q-1", "project": "demo", "notify": False},
     "deliver": {
         "task_id": "Q-1",
@@ -49,10 +51,15 @@ WRITING: dict[str, dict[str, Any]] = {
 }
 
 
+SHUTTLE = "---\ntitle: Shuttle bus\nmemory_type: project\nproject: arena\n---\n\nThe shuttle bus leaves at nine.\n"
+"""A memory for `forget`."""
+
+
 @pytest.fixture
 def arena(root: Path) -> Path:
     """Give a Root with a record of a seat and a fact."""
     put(root, "projects/arena/planner/retry.md", f"---\ntitle: Retry\nkind: decision\n---\n\n{POLICY} For ARENA-228.\n")
+    put(root, "projects/arena/finding/shuttle.md", SHUTTLE)
     put(root, "machine/network.json", json.dumps({"proxy": {"host": "10.0.0.7"}}))
     return root
 
@@ -85,6 +92,7 @@ def test_what_a_tool_answers_is_declared(tmp_path: Path, name: str):
     squad = Squad(tmp_path)
     put(squad.path, "projects/arena/planner/retry.md", f"---\ntitle: Retry\n---\n\n{POLICY} For ARENA-228.\n")
     put(squad.path, "machine/network.json", json.dumps({"proxy": {"host": "10.0.0.7"}}))
+    put(squad.path, "projects/arena/finding/shuttle.md", SHUTTLE)
     squad.ask("Q-1", notifies=False)
     given = {**READING, **WRITING}[name]
     if name == "dispatch":
@@ -148,7 +156,7 @@ def test_tools_are_listed_in_order_with_hints_that_fit():
     found = {tool.name: tool for tool in map(describe, TOOLS)}
     assert set(found) == {*READING, *WRITING}
     assert [name for name, tool in found.items() if not tool.annotations.read_only_hint] == list(WRITING)
-    assert [name for name, tool in found.items() if tool.annotations.destructive_hint] == ["retire_record"]
+    assert [name for name, tool in found.items() if tool.annotations.destructive_hint] == ["retire_record", "forget"]
 
 
 @pytest.mark.parametrize("name", READING)
@@ -456,6 +464,7 @@ def test_no_other_seat_writes_as_memory(tmp_path: Path, name: str, seat: str):
 def test_a_server_of_one_project_writes_in_no_other(tmp_path: Path, name: str):
     squad = Squad(tmp_path)
     put(squad.path, "projects/arena/planner/retry.md", POLICY)
+    put(squad.path, "projects/arena/finding/shuttle.md", SHUTTLE)
     squad.ask("Q-1", notifies=False)
     before = squad.snapshot()
     result = call(squad.path, name, bound="other", **WRITING[name])
@@ -487,6 +496,33 @@ def test_writing_and_retiring(arena: Path):
     assert not retired.is_error, retired.text
     assert call(arena, "show", record=slug).data["status"] == "retired"
     assert "retired already" in call(arena, "retire_record", record=slug, reason="It is over.").text
+
+
+@pytest.mark.parametrize("seat", ["memory", "planner", "builder-1"])
+def test_every_seat_remembers_and_forgets_for_the_user(arena: Path, seat: str):
+    made = call(arena, "remember", as_seat=seat, **WRITING["remember"])
+    assert not made.is_error, made.text
+    text = Path(made.data["path"]).read_text(encoding="utf-8")
+    assert f"author: {seat}\n" in text
+    assert "seat: memory\n" in text
+    assert call(arena, "remember", as_seat=seat, **WRITING["remember"]).data["already"]
+    update = call(
+        arena,
+        "remember",
+        as_seat=seat,
+        **{**WRITING["remember"], "title": "Faults are tracked in Linear INGEST"},
+        why="So.",
+    )
+    assert update.data["superseded"] == [made.data["slug"]]
+    assert not call(arena, "forget", as_seat=seat, target="linear ingest").is_error
+    refused = call(arena, "forget", as_seat=seat, target="retry")
+    assert (refused.code, "retire_record" in refused.text) == ("usage", True), refused.text
+
+
+@pytest.mark.parametrize(("given", "told"), [({"type": "feedback"}, "`how_to_apply`"), ({"type": "mood"}, "reference")])
+def test_what_a_memory_lacks_is_named_as_an_argument(arena: Path, given: dict[str, Any], told: str):
+    result = call(arena, "remember", **{**WRITING["remember"], **given})
+    assert (result.code, told in result.text) == ("usage", True), result.text
 
 
 def test_a_dry_run_writes_nothing(arena: Path):

@@ -18,7 +18,7 @@ from oracle.domain.names import check_name, entity, is_scanned
 from oracle.domain.records import packets as rules
 from oracle.domain.records.attention import READS, Candidate, Edge
 from oracle.domain.records.drafts import check_task
-from oracle.domain.records.memories import Memory, check_session, interpret, session_key, type_key
+from oracle.domain.records.memories import Memory, check_session, interpret, session_key, type_keys
 from oracle.domain.records.packets import Packet, Request
 from oracle.domain.records.records import interpret as interpret_record
 from oracle.domain.values import contents_of, replace, value
@@ -134,8 +134,8 @@ def _gather(connection: Connection, request: Request, hits: Mapping[str, tuple[S
     session = mention(session_key(check_session(request.session_id))) if request.session_id else []
     found = {slug: record for slug, (record, _) in hits.items()}
     found |= {record.slug: record for record in (*task, *session)}
-    for kind in READS[request.role]:
-        found |= {record.slug: record for record in mention(type_key(kind))}
+    for key in (key for kind in READS[request.role] for key in type_keys(kind)):
+        found |= {record.slug: record for record in mention(key)}
     recent = places.newest(connection, request.project, limit=_RECENT)
     found |= {record.slug: record for record in map(Summary.from_row, recent)}
     edges = _edges(connection, found, request.project)

@@ -43,7 +43,7 @@ def find(context: Context, text: str, *, fresh: bool = False) -> str:
 def titled(context: Context, titles: Iterable[str]) -> dict[str, str]:
     """Return the slug of the record with each of these titles. No link is read so, but a person may mean it."""
     wanted = list(titles)
-    return context.index.read(lambda connection: find_titled(connection, wanted))
+    return context.index.read(lambda connection: findslugs_titled(connection, wanted))
 
 
 def find_namesakes(connection: Connection, name: str) -> list[str]:
@@ -54,7 +54,7 @@ def find_namesakes(connection: Connection, name: str) -> list[str]:
     for form in dict.fromkeys((name, name.replace("/", " "))):  # a title may hold a slash
         found = found or namesakes(form, names.slugs_named(connection, reference_key(form), limit=_MANY))
     found = found or names.slugs_called(connection, reference_key(name), limit=_MANY)
-    return found or ([] if names.entities_alike(connection, name) else _titled(connection, name))
+    return found or ([] if names.entities_alike(connection, name) else slugs_titled(connection, name))
 
 
 def find_with_words(context: Context, text: str, filters: Mapping[str, str]) -> list[str]:
@@ -65,7 +65,7 @@ def find_with_words(context: Context, text: str, filters: Mapping[str, str]) -> 
     return context.index.read(lambda connection: names.with_words(connection, key, wanted, limit=_NEAR)) if key else []
 
 
-def _titled(connection: Connection, title: str) -> list[str]:
+def slugs_titled(connection: Connection, title: str) -> list[str]:
     """Return the slugs of the records that have this title, word for word whatever the case, the newest stamp first."""
     from oracle.index.fold import words_of
 
@@ -76,9 +76,9 @@ def _titled(connection: Connection, title: str) -> list[str]:
     return sorted(sorted(found), key=stamp_of, reverse=True)
 
 
-def find_titled(connection: Connection, titles: Iterable[str]) -> dict[str, str]:
+def findslugs_titled(connection: Connection, titles: Iterable[str]) -> dict[str, str]:
     """Return of each text that is just a record's title the slug of that record, the newest; `_MANY_TITLES` are looked for."""
-    found = {name: _titled(connection, name)[:1] for name in [*dict.fromkeys(titles)][:_MANY_TITLES]}
+    found = {name: slugs_titled(connection, name)[:1] for name in [*dict.fromkeys(titles)][:_MANY_TITLES]}
     return {name: slugs[0] for name, slugs in found.items() if slugs}
 
 
@@ -96,6 +96,11 @@ def find_record(context: Context, connection: Connection, name: str) -> str:
 def find_only(connection: Connection, name: str) -> str:
     """Return the slug of the one record that is meant, for a change. Raises UsageError for several, NotInMemory for none."""
     return _only(connection, name, find_namesakes(connection, name))
+
+
+def find_named(connection: Connection, name: str) -> list[str]:
+    """Return the slugs of the records that a name or a part of a slug may mean, those that no longer hold among them."""
+    return find_namesakes(connection, name) or _with_part(connection, name)
 
 
 def _only(connection: Connection, name: str, namesakes: list[str]) -> str:

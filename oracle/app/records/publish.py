@@ -1,7 +1,7 @@
 """Print `index.json` and the projects' `_index/` from the records, for other programs.
 
 They are printed only on request (`scan_index`, `oracle index reconcile --publish`), never by a write. Each holds all records of
-its project, so that a write would cost more and more.
+its project, so that a write would cost more and more. Only the short MEMORY.md follows each memory that is kept.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from oracle.app.context import Context
+from oracle.app.records import memory_index
 from oracle.domain.markdown.documents import Document, Value
 from oracle.domain.names import ORPHAN_KINDS, check_name, is_entity
 from oracle.domain.records.records import Record, interpret
@@ -118,6 +119,9 @@ def _publish(context: Context, project: str) -> tuple[list[Filed], list[str]]:
             "links.json": _dump(_graph(filed, edges)),
             "timeline.jsonl": "".join(_dump(line) for line in _timeline(found)),
         }
+        memories = memory_index.print_memories(context, connection, project)
+        if memories or os.path.isfile(root.join(f"{index}/{memory_index.NAME}")):
+            printed[memory_index.NAME] = memories
         paths = [root.join(f"{index}/{name}") for name in printed]
         for path, text in zip(paths, printed.values(), strict=True):
             files.replace(path, text.encode("utf-8", "replace"), scratch=root.scratch)

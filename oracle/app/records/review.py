@@ -289,6 +289,11 @@ def record_similarity(one: Words, other: Words) -> float:
     return max(whole, body)
 
 
+def says_nearly_the_same(one: Words, other: Words) -> bool:
+    """Return whether two texts say nearly the same, by their words."""
+    return _is_duplicate(record_similarity(one, other), one, other)
+
+
 def _is_duplicate(similarity: float, one: Words, other: Words) -> bool:
     """Return whether two records say nearly the same."""
     is_long = min(len(one.whole), len(other.whole)) >= _LONG

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from oracle.domain import timestamps
 from oracle.domain.markdown.documents import Value, as_list, as_text
 from oracle.domain.names import SHARED, entity
+from oracle.domain.records import remembered
 from oracle.domain.records.drafts import Draft, Evidence
 from oracle.domain.records.records import Record, understand
 from oracle.domain.values import NOTHING, value
@@ -36,6 +37,14 @@ SIMILAR = "similar"
 NEUTRAL = 0.5
 LONGEST_TEXT = 500
 """Characters of a memory in a packet."""
+
+REMEMBERED = {
+    remembered.USER: PREFERENCE,
+    remembered.FEEDBACK: PREFERENCE,
+    remembered.PROJECT: SUMMARY,
+    remembered.REFERENCE: SUMMARY,
+}
+"""How a packet reads what people asked to remember."""
 
 _TYPES = {
     "decision": PREFERENCE,
@@ -108,7 +117,8 @@ def interpret(record: Record, summary: str, words: frozenset[str] = frozenset())
     """Read a record as a memory; what it does not state, its kind says. `summary` is the first paragraph of its text."""
     fields = understand(record.document).fields
     stated = as_text(fields.get("memory_type", "")).strip().lower()
-    kind = stated if stated in KINDS else _type_of(record.kind, fields)
+    given = stated if stated in KINDS else REMEMBERED.get(remembered.memory_type_in(fields), "")
+    kind = given or _type_of(record.kind, fields)
     scope = as_text(fields.get("role_scope", "")).strip().lower()
     return Memory(
         id=record.slug,
@@ -134,7 +144,7 @@ def interpret(record: Record, summary: str, words: frozenset[str] = frozenset())
         valid_to=timestamps.to_utc(as_text(fields.get("valid_to", ""))),
         status=record.status,
         words=words,
-        is_stated=stated in KINDS,
+        is_stated=bool(given),
         retires=any(relation.type == "retires" for relation in record.relations),
     )
 
@@ -166,9 +176,10 @@ def _mapping(stated: Value) -> Mapping[str, Value]:
 # -- entities ----------------------------------------------------------------------------------------------------------
 
 
-def type_key(kind: str) -> str:
-    """Return the entity that every memory of a type mentions."""
-    return entity("key", f"mar/{kind}")
+def type_keys(kind: str) -> list[str]:
+    """Return the entities that memories of a type mention: those that an agent gave, and those that people asked for."""
+    given = [name for name, read_as in REMEMBERED.items() if read_as == kind]
+    return [entity("key", f"mar/{kind}"), *map(remembered.type_key, given)]
 
 
 def session_key(session_id: str) -> str:

@@ -5,13 +5,17 @@ A record states its type in the frontmatter (`memory_type`). Claude Code's own f
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from functools import cache
 
+from oracle.domain import tables
 from oracle.domain.compiling import compiled
 from oracle.domain.markdown.documents import Value, as_text
 from oracle.domain.names import entity
 from oracle.domain.records.records import Record
 from oracle.domain.values import value
+from oracle.wording import Sentence, say
 
 USER, FEEDBACK, PROJECT, REFERENCE = "user", "feedback", "project", "reference"
 MEMORY_TYPES = (USER, FEEDBACK, PROJECT, REFERENCE)
@@ -93,3 +97,93 @@ def title_of(statement: str) -> str:
         return line
     head = line[:_LONGEST_TITLE]
     return f"{head.rpartition(' ')[0] if ' ' in head[_LONGEST_TITLE // 2 :] else head}…"
+
+
+def missing_parts(memory_type: str, parts: Parts) -> tuple[str, ...]:
+    """Return which of `why` and `how_to_apply` a memory of this type still needs."""
+    needed = ("why", "how_to_apply") if memory_type in EXPLAINED else ()
+    return tuple(name for name in needed if not getattr(parts, name).strip())
+
+
+def is_one_topic(new: str, old: str) -> bool:
+    """Return whether two statements that are much alike are about the same: each names what the other begins with.
+
+    `The staging database is on A` and `The production database is on B` are not.
+    """
+    one, other = _ordered_words(new), _ordered_words(old)
+    return set(one[:_SUBJECT]) <= set(other) or set(other[:_SUBJECT]) <= set(one)
+
+
+# What is not kept -----------------------------------------------------------------------------------------------------
+
+
+@value
+class Objection:
+    """Why a statement is not kept, and what to keep instead."""
+
+    why: Sentence
+    instead: Sentence
+
+
+def find_objection(statement: str) -> Objection | None:
+    """Return why a statement is no memory: the repository says it anyway, or it judges a person. None if it is fine."""
+    objections = {
+        "structure": Objection(
+            say("The code itself says where things are and how they are laid out."),
+            say("Keep what the code can't say: why it is so, or what surprised you about it."),
+        ),
+        "history": Objection(
+            say("Git knows who changed what and when."),
+            say("Keep what was surprising or not obvious about the change, or the decision behind it."),
+        ),
+        "recipe": Objection(
+            say("The code and its commit message hold this fix."),
+            say("Keep the rule that follows from it, with --type feedback, --why and --how-to-apply."),
+        ),
+        "judgement": Objection(
+            say("This judges a person."),
+            say("Keep what helps to work with them: what they know, prefer or are responsible for."),
+        ),
+    }
+    return next((found for name, found in objections.items() if _pattern(name).search(statement)), None)
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    """Return a pattern of `data/remembered.toml`."""
+    table = tables.load("remembered")
+    return re.compile(tables.expand(table["patterns"][name], table["parts"]), re.IGNORECASE | re.MULTILINE)
+
+
+def find_in_page(statement: str, page: str) -> int:
+    """Return the line of a page such as CLAUDE.md whose paragraph or item says all that a statement says; 0 for none."""
+    wanted = _words(statement)
+    if len(wanted) < _FEWEST_WORDS:
+        return 0
+    number = 1
+    for block in compiled(_BLOCK_END).split(page):
+        held = _words(block)
+        if len(wanted & held) >= _HELD * len(wanted) and wanted & _NEGATIONS == held & _NEGATIONS:
+            return number + block[: len(block) - len(block.lstrip("\n"))].count("\n")
+        number += block.count("\n") + 1
+    return 0
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_ordered_words(text))
+
+
+def _ordered_words(text: str) -> list[str]:
+    return [word for word in compiled(_WORD).findall(text.casefold()) if word not in _STOP_WORDS]
+
+
+_SUBJECT = 2
+"""The first words of a statement, which say what it is about."""
+_FEWEST_WORDS, _HELD = 3, 0.9
+"""Words that a statement needs to be looked for on a page, and the share of them that a paragraph must hold."""
+_BLOCK_END = r"\n(?=[ \t]*(?:[-*+]|\d+[.)]|#+)[ \t]|[ \t]*\n)"
+_WORD = r"[a-z0-9_']+|[^\W\da-z_]"
+_STOP_WORDS = frozenset(
+    "a an the to of in on for and or is are be we you i it this that with please 的 了 是 在 和 请".split()
+)
+_NEGATIONS = frozenset("not no never don't doesn't avoid without 不 别 勿 禁 非 无".split())

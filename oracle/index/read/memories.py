@@ -1,9 +1,11 @@
-"""The newest records of an agent's memory. SQL only."""
+"""The newest and the most used records of an agent's memory. SQL only."""
 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 
+from oracle.index.db import marks
 from oracle.index.read.query import SUMMARY
 
 _HOLDS = "retired_by IS NULL AND status NOT IN ('superseded', 'retired')"
@@ -29,3 +31,24 @@ def newest(
     ]
     statement = f"SELECT {SUMMARY} FROM record WHERE {' AND '.join(parts)} ORDER BY sort_ts DESC, slug LIMIT ?"  # noqa: S608
     return connection.execute(statement, (project, project, *([target] if target else []), limit)).fetchall()
+
+
+_USED = (
+    "max(sort_ts, coalesce((SELECT max(source.sort_ts) FROM edge JOIN record AS source ON source.id = edge.source_id"
+    " WHERE edge.target_id = (SELECT id FROM target WHERE name = record.slug)), ''))"
+)
+"""When a record was written, or last linked to by another."""
+
+
+def last_used(
+    connection: sqlite3.Connection, project: str, targets: Sequence[str], *, limit: int
+) -> list[tuple[object, ...]]:
+    """Return the summaries of the records of a project and of none that hold and have an edge to one of `targets`.
+
+    Those that were written or linked to last come first.
+    """
+    named = f"(SELECT id FROM target WHERE name IN ({marks(targets)}))"  # noqa: S608
+    mentions = f"id IN (SELECT source_id FROM edge WHERE target_id IN {named})"  # noqa: S608
+    where = " AND ".join((_NEAR, _IS_NO_RETIREMENT, _HOLDS, mentions))
+    statement = f"SELECT {SUMMARY} FROM record WHERE {where} ORDER BY {_USED} DESC, sort_ts DESC, slug LIMIT ?"  # noqa: S608
+    return connection.execute(statement, (project, project, *targets, limit)).fetchall()

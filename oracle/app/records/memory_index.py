@@ -9,14 +9,11 @@ import os
 
 from oracle.app.context import Context
 from oracle.app.records.views import Summary
-from oracle.domain.names import SHARED
 from oracle.domain.records import remembered
 from oracle.domain.records.remembered import MEMORY_TYPES
 from oracle.index.db import Connection
 from oracle.index.read import memories
-from oracle.store.disk import files
 from oracle.store.markdown import records
-from oracle.wording import LIST, joined, say
 
 NAME = "MEMORY.md"
 MOST_LINES, LONGEST_LINE = 200, 150
@@ -26,31 +23,6 @@ _SHORTEST = 12
 _MANY = 10_000
 
 TYPE_KEYS = tuple(map(remembered.type_key, MEMORY_TYPES))
-
-
-def publish_memories(context: Context, project: str) -> list[str]:
-    """Print the MEMORY.md of a project after a memory of it changed; of a memory without a project, that of every project.
-
-    Returns warnings: the records are written, whatever happens here.
-    """
-    from oracle.app.records.publish import project_names
-    from oracle.errors import OracleError
-
-    names = [project] if project != SHARED else project_names(context.root)
-    try:
-        with context.index.lock():
-            connection = context.index.database.connect()
-            for name in names:
-                path = context.root.join(f"{context.root.project_index(name)}/{NAME}")
-                text = print_memories(context, connection, name)
-                if text or os.path.isfile(path):
-                    files.replace(path, text.encode("utf-8", "replace"), scratch=context.root.scratch)
-    except (OracleError, OSError) as error:
-        failed = say(
-            "{name} of {projects} could not be printed: {error}", name=NAME, projects=joined(LIST, names), error=error
-        )
-        return [failed]
-    return []
 
 
 def print_memories(context: Context, connection: Connection, project: str) -> str:

@@ -15,14 +15,14 @@ from datetime import UTC, datetime
 from oracle.app.context import Context
 from oracle.app.records import memory_index
 from oracle.domain.markdown.documents import Document, Value
-from oracle.domain.names import ORPHAN_KINDS, check_name, is_entity
+from oracle.domain.names import ORPHAN_KINDS, SHARED, check_name, is_entity
 from oracle.domain.records.records import Record, interpret
-from oracle.errors import InvalidName, NotInFederation
+from oracle.errors import InvalidName, NotInFederation, OracleError
 from oracle.index.read import query
 from oracle.store.disk import files
 from oracle.store.markdown import records
 from oracle.store.root.layout import Root
-from oracle.wording import say
+from oracle.wording import LIST, joined, say
 
 VERSION = 1
 _NOTE_FORMAT = "markdown_note"
@@ -57,6 +57,31 @@ def publish_all(context: Context) -> list[str]:
 def publish_project(context: Context, project: str) -> list[str]:
     """Print one project's `_index/` and return the absolute paths. Raises NotInFederation when it has no folder."""
     return _publish(context, project)[1]
+
+
+def publish_memories(context: Context, project: str) -> list[str]:
+    """Print the MEMORY.md of a project after a memory of it changed; of a memory without a project, that of every project.
+
+    Returns warnings: the records are written, whatever happens here.
+    """
+    names = [project] if project != SHARED else project_names(context.root)
+    try:
+        with context.index.lock():
+            connection = context.index.database.connect()
+            for name in names:
+                path = context.root.join(f"{context.root.project_index(name)}/{memory_index.NAME}")
+                text = memory_index.print_memories(context, connection, name)
+                if text or os.path.isfile(path):
+                    files.replace(path, text.encode("utf-8", "replace"), scratch=context.root.scratch)
+    except (OracleError, OSError) as error:
+        failed = say(
+            "{name} of {projects} could not be printed: {error}",
+            name=memory_index.NAME,
+            projects=joined(LIST, names),
+            error=error,
+        )
+        return [failed]
+    return []
 
 
 def load_published(path: str) -> Entry:

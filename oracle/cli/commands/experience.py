@@ -19,9 +19,10 @@ from oracle.cli.options import (
     argument,
     option,
 )
+from oracle.cli.output import Table
 from oracle.cli.session import Call
 from oracle.process import STANDARD_INPUT
-from oracle.wording import Sentence, say
+from oracle.wording import Sentence, say, say_each
 
 if TYPE_CHECKING:
     from oracle.app.experiences.recall import Explanation
@@ -75,19 +76,58 @@ def add(
     print_written(call, written)
 
 
+@experience_app.add("learn", example="oracle experience learn --from-task SHOP-7 --accept")
+def learn(
+    call: Call,
+    *,
+    task_id: Annotated[str, option("--from-task ID", "A finished task.", completion.tasks)],
+    project: Project = "",
+    accept: Annotated[bool, option("--accept", "Write the proposal as an experience.")] = False,
+    seat: WriterSeat = "memory",
+) -> None:
+    """Propose an experience from a finished task; write it with --accept."""
+    from oracle.app.experiences import learn
+
+    with call.context() as context:
+        if accept:
+            print_written(call, learn.accept(context, task_id, project=project, seat=seat))
+            return
+        found = learn.learn(context, task_id, project=project)
+    call.answer(found.as_json(), (found.experience.title, "", *found.experience.body.split("\n")))
+    for slug in found.known:
+        call.note(say("the task has an experience already: {slug}", slug=slug))
+    call.note(say("proposed in {path}; change it as you like, then add --accept", path=found.path))
+
+
 @experience_app.add("list", example="oracle experience list --project shop")
 def list_experiences(
     call: Call,
     *,
     project: Project = "",
     limit: Annotated[int, option("--limit N", "The newest N; 0 is all.", min=0)] = 0,
+    proposed: Annotated[bool, option("--proposed", "Proposals that wait to be accepted.")] = False,
     full: Full = False,
 ) -> None:
     """List experiences, newest first."""
+    if proposed:
+        _list_proposals(call, project)
+        return
     from oracle.domain.experiences.experience import KIND
 
     filters = {"kind": KIND, **({"project": project} if project else {})}
     plain_list.list_records(call, filters, limit=limit, timeline=False, full=full, fresh=False)
+
+
+def _list_proposals(call: Call, project: str) -> None:
+    from oracle.app.experiences import learn
+
+    with call.context() as context:
+        found = [one for one in learn.proposals(context) if project in ("", one.project)]
+    rows = [(one.project, one.task_id, one.experience.title, one.path) for one in found]
+    table = Table(say_each("project", "task", "title", "path"), rows, stacked=(2, 3))
+    call.answer({"proposals": [one.as_json() for one in found]}, table)
+    if not found:
+        call.note(say("no proposal waits"))
 
 
 @experience_app.add("explain", example="oracle experience explain 'Fix the retry test in src/retry.py' --project shop")

@@ -87,6 +87,7 @@ class Root:
         self.hook_log = f"{state}/hook.log"  # what hooks did, and why they did not
         self.inbox = f"{state}/inbox"  # intents, and wake-ups that wait for their time
         self.packets = f"{state}/packets"  # packets that agents were given, for inspection
+        self.proposals = f"{state}/proposals"  # experiences that wait to be accepted
         self.daemon_lock = f"{state}/daemon.lock"  # held by the daemon
         self.daemon_status = f"{state}/daemon.json"  # the last status of the daemon
         self.daemon_log = f"{state}/daemon.log"  # the daemon's log, in JSON lines

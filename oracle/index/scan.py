@@ -11,6 +11,7 @@ import stat
 from collections import namedtuple
 
 from oracle.domain.names import FOREIGN
+from oracle.domain.sources.source import ISSUES
 from oracle.index.db import get_meta, set_meta
 from oracle.index.schema import INSERT_PROBLEM, problem_columns
 from oracle.index.trees import RecordTree, tops_of
@@ -109,6 +110,8 @@ def _list(root: Root, path: str) -> tuple[Folder, bool]:
     odd: dict[str, str] = {}
     place = root.join(path)
     is_steady, tree = True, RecordTree(root, path)
+    if tree.beads:
+        return _list_issues(tree.beads), True
     try:
         mtime_ns = os.stat(place).st_mtime_ns
         with os.scandir(place) as entries:
@@ -123,6 +126,21 @@ def _list(root: Root, path: str) -> tuple[Folder, bool]:
     except OSError as error:
         return Folder(UNREADABLE, {}, [], {"": say("The folder can't be read: {reason}.", reason=error.strerror)}), True
     return Folder(_bound(mtime_ns), files, folders, odd), is_steady
+
+
+def _list_issues(folder: str) -> Folder:
+    """List the issues of beads as if each had a file of its own."""
+    from oracle.store.markdown import sources
+
+    odd: dict[str, str] = {}
+    try:
+        mtime_ns = _bound(os.stat(folder).st_mtime_ns)
+        found, bad, status = sources.issues(folder)
+    except OSError as error:
+        return Folder(UNREADABLE, {}, [], {"": say("The folder can't be read: {reason}.", reason=error.strerror)})
+    if bad:
+        odd[ISSUES] = say("Lines that hold no issue: {lines}.", lines=", ".join(map(str, bad[:10])))
+    return Folder(mtime_ns, dict.fromkeys(found, stat_of(status)), [], odd)
 
 
 def _sort_in(
@@ -221,6 +239,9 @@ def _digest_folder(root: Root, path: str, subfolders: set[str]) -> tuple[int, in
     folders: list[str] = []
     odd: dict[str, str] = {}
     tree = RecordTree(root, path)
+    if tree.beads:
+        issues = _list_issues(tree.beads)
+        return len(issues.files), digest_of(issues), not subfolders
     suffixes, takes_all = tree.suffixes, not tree.is_foreign
     with os.scandir(root.join(path)) as entries:
         for entry in entries:

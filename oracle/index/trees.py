@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from oracle.domain.names import RECORD_SUFFIXES
-from oracle.domain.sources.source import SUFFIX, is_wanted
+from oracle.domain.sources.source import BEADS, SUFFIX, is_wanted
 from oracle.store.root.layout import RECORD_TREES, SKIPPED_FOLDERS, Root
 
 
@@ -25,6 +25,11 @@ class RecordTree:
         self._folder = path[len(self._source.tree) + 1 :] if self._source else ""
         self._base = ""
         self.suffixes: str | tuple[str, ...] = SUFFIX if self._source else RECORD_SUFFIXES
+
+    @property
+    def beads(self) -> str:
+        """The folder of issues that beads keeps in one file, "" for other trees."""
+        return self._source.folder if self._source is not None and self._source.kind == BEADS else ""
 
     @property
     def is_foreign(self) -> bool:

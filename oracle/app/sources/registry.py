@@ -6,11 +6,15 @@ import os
 
 from oracle.app.context import Context
 from oracle.app.root import reconcile
+from oracle.app.sources.places import find_folder
+from oracle.domain.markdown.documents import text_of
 from oracle.domain.names import check_name, fold_name
-from oracle.domain.sources.source import KINDS, Source
-from oracle.domain.values import value
+from oracle.domain.sources.claude_code import find_faults
+from oracle.domain.sources.source import CLAUDE_CODE, INDEX, KINDS, NAMED_BY_FILE, OPENCLAW, Source
+from oracle.domain.values import replace, value
 from oracle.errors import NotFound, RecordExists, UsageError
 from oracle.index.read import query
+from oracle.store.markdown.sources import MAX_BYTES
 from oracle.store.root import sources
 from oracle.wording import say
 
@@ -42,10 +46,20 @@ class SourceState:
         }
 
 
-def add(context: Context, kind: str, path: str, *, project: str, seat: str = "", name: str = "") -> SourceState:
+def add(
+    context: Context,
+    kind: str,
+    path: str,
+    *,
+    project: str,
+    seat: str = "",
+    name: str = "",
+    long_term: bool = False,
+) -> SourceState:
     """Register a folder as a source, allow it on this machine, and index it. Raises UsageError, RecordExists, DiskFailure."""
     context.root.require()
     source = _described(context, kind, path, project=project, seat=seat, name=name)
+    source = replace(source, is_open=long_term and source.kind == OPENCLAW)
     with context.index.lock():
         known = sources.read(context.root)
         for other in known:
@@ -74,20 +88,21 @@ def _described(context: Context, kind: str, path: str, *, project: str, seat: st
             say("Unknown kind of source {kind!r}.", kind=kind[:100]),
             hint=say("Choose one of {kinds}.", kinds=KINDS),
         )
-    folder = os.path.realpath(os.path.expanduser(path))
+    place = os.path.realpath(os.path.expanduser(path))
+    folder = os.path.realpath(find_folder(kind, place, os.environ))
     if not os.path.isdir(folder):
         raise UsageError(say("{path} is not a folder.", path=folder), hint=say("Name the folder that holds the files."))
     if why := sources.why_refused(context.root, folder):
         raise UsageError(why, hint=say("Choose a folder beside the Root."))
     project = check_name(project, "project")
     refuse_mistyped(context, project)
-    name = check_name(name, "name") if name else _named_after(folder)
+    name = check_name(name, "name") if name else _named_after(kind, place)
     return Source(name, project, kind, folder, check_name(fold_name(seat), "seat") if seat else _SEAT)
 
 
-def _named_after(folder: str) -> str:
-    """Return a name for a source: its folder's, with other characters replaced."""
-    base = os.path.basename(folder).lower()
+def _named_after(kind: str, folder: str) -> str:
+    """Return a name for a source: its folder's, with other characters replaced; for those with fixed folders, its kind."""
+    base = os.path.basename(folder).lower() if kind in NAMED_BY_FILE else kind
     text = "".join(char if char.isalnum() or char in "-_" else "-" for char in base).strip("-_")
     return check_name(text or "notes", "name")
 
@@ -145,7 +160,24 @@ def _state(context: Context, source: Source) -> SourceState:
     count, problems = context.index.read(
         lambda connection: (query.count_below(connection, source.tree), query.problems(connection, f"{source.tree}/"))
     )
-    return SourceState(source, count, tuple(problems), _why_not(context, source))
+    faults = _faults(context, source) if source.kind == CLAUDE_CODE else []
+    return SourceState(source, count, (*problems, *faults), _why_not(context, source))
+
+
+def _faults(context: Context, source: Source) -> list[tuple[str, int, str]]:
+    """Return what is wrong between Claude Code's list of memories and its files."""
+    paths = context.index.read(lambda connection: query.paths_below(connection, source.tree))
+    folders = {source.tree, *(os.path.dirname(path) for path in paths if path.endswith(f"/{INDEX}"))}
+    found: list[tuple[str, int, str]] = []
+    for folder in sorted(folders):
+        names = [path[len(folder) + 1 :] for path in paths if path.startswith(f"{folder}/")]
+        try:
+            with open(source.place(f"{folder}/{INDEX}"), "rb") as stream:
+                text: str | None = text_of(stream.read(MAX_BYTES))
+        except OSError:
+            text = None
+        found += [(f"{folder}/{name}", line, fault) for name, line, fault in find_faults(text, names)]
+    return found
 
 
 def _why_not(context: Context, source: Source) -> Sentence | str:

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from oracle.app.sources.registry import SourceState
 
 Name = Annotated[str, argument("NAME", "The source.")]
-Kind = Annotated[str, argument("KIND", "What keeps the files, as in folder.", completion.words("folder"))]
+_KINDS = ("claude-code", "openclaw", "obsidian", "folder", "beads")
+Kind = Annotated[
+    str, argument("KIND", "Whose files: claude-code, openclaw, obsidian, folder or beads.", completion.words(*_KINDS))
+]
 
 source_app = group("Read notes and memories of other programs in place.", example="oracle source list")
 
@@ -30,13 +33,16 @@ def add(
     *,
     project: OfProject,
     seat: Annotated[str, option("--seat SEAT", "The seat whose records they are.", completion.seats)] = "",
-    name: Annotated[str, option("--name NAME", "What to call it (default: the folder's name).")] = "",
+    name: Annotated[str, option("--name NAME", "What to call it (default: its folder or kind).")] = "",
+    long_term: Annotated[
+        bool, option("--long-term", "Also OpenClaw's private MEMORY.md, for every seat of this Root.")
+    ] = False,
 ) -> None:
     """Register a folder, and allow it on this machine."""
     from oracle.app.sources import registry
 
     with call.context() as context:
-        found = registry.add(context, kind, path, project=project, seat=seat, name=name)
+        found = registry.add(context, kind, path, project=project, seat=seat, name=name, long_term=long_term)
     _answer(call, found)
 
 

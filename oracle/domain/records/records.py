@@ -12,7 +12,7 @@ from oracle.domain import timestamps
 from oracle.domain.compiling import compiled
 from oracle.domain.markdown.documents import Document, Problem, Value, as_list, as_text
 from oracle.domain.names import ENTITY, MEMORY, ORPHAN_KINDS, SCAN_KINDS, entity, fold_name, is_name
-from oracle.domain.sources.source import RECORD_KINDS
+from oracle.domain.sources.source import CLAUDE_CODE, NAMED_BY_FILE, RECORD_KINDS
 from oracle.domain.values import value
 from oracle.wording import Sentence, say
 
@@ -130,7 +130,7 @@ def interpret(document: Document, slug: str, path: str, *, mtime_ns: int, source
         project=project,
         seat=seat,
         kind=fold_name(kind or _kind_from(folders)),
-        title=_title(known, name),
+        title=_title(known, name) if source is None else _title_in(source, known, name),
         status=_field(fields, "status").lower(),
         author=_field(fields, "author"),
         task_id="" if _says_nothing(task_id := _field(fields, "task_id")) else task_id,
@@ -262,6 +262,15 @@ def _kind_from(folders: list[str]) -> str:
         if folder in ORPHAN_KINDS or folder in _FOLDER_KINDS.values() or folder == "library_knowledge":
             return folder
     return "note"
+
+
+def _title_in(source: Source, document: Document, name: str) -> str:
+    """Return the title of a record in a source: what it states, Claude Code's `name`, or the name of its file."""
+    if source.kind == CLAUDE_CODE and _field(document.fields, "name"):
+        name = _field(document.fields, "name")
+    elif source.kind not in NAMED_BY_FILE or document.fields.get("title"):
+        return _title(document, name)
+    return " ".join(name.split())[:_MAX_TITLE]
 
 
 def _title(document: Document, name: str) -> str:

@@ -5,15 +5,23 @@ from __future__ import annotations
 from oracle.domain.names import FOREIGN
 from oracle.domain.values import value
 
-FOLDER = "folder"
-KINDS = (FOLDER,)
-"""The kinds of sources."""
+FOLDER, OBSIDIAN, CLAUDE_CODE, OPENCLAW, BEADS = "folder", "obsidian", "claude-code", "openclaw", "beads"
 
-RECORD_KINDS = {FOLDER: "note"}
-"""The kind of record that the files of a source are, whatever their frontmatter says."""
+RECORD_KINDS = {CLAUDE_CODE: "memory", OPENCLAW: "memory", OBSIDIAN: "note", FOLDER: "note", BEADS: "issue"}
+"""The kinds of sources, and the kind of record that the files of each are, whatever their frontmatter says."""
+
+KINDS = tuple(RECORD_KINDS)
+NAMED_BY_FILE = (OBSIDIAN, FOLDER)
+"""The kinds whose records are titled by their file names."""
 
 SUFFIX = ".md"
 """How the name of a record in a source ends."""
+
+INDEX = "MEMORY.md"
+"""Claude Code's list of its memories, and OpenClaw's private long-term memory."""
+
+ISSUES = "issues.jsonl"
+"""The file of beads, one issue a line."""
 
 _SKIPPED = frozenset(("node_modules", "__pycache__"))
 
@@ -22,7 +30,8 @@ _SKIPPED = frozenset(("node_modules", "__pycache__"))
 class Source:
     """A folder outside of the Root whose files are records. Project, seat and name are the owner's word, not the files'.
 
-    `why_not` says why this machine does not read it, "" if it does.
+    `is_open` says that OpenClaw's private long-term memory is read too. `why_not` says why this machine does not read it,
+    "" if it does.
     """
 
     name: str
@@ -30,6 +39,7 @@ class Source:
     kind: str
     folder: str
     seat: str
+    is_open: bool = False
     why_not: str = ""
 
     @property
@@ -37,17 +47,26 @@ class Source:
         """The root-relative folder under which its records are known."""
         return f"{FOREIGN}{self.project}/{self.name}"
 
-    def as_json(self) -> dict[str, str]:
+    def place(self, path: str) -> str:
+        """Return the absolute path of the file that holds the record at a root-relative path."""
+        if self.kind == BEADS and path != self.tree:
+            return f"{self.folder}/{ISSUES}"
+        return self.folder + path[len(self.tree) :]
+
+    def as_json(self) -> dict[str, object]:
         """Return its entry in the registry."""
-        return {
+        entry: dict[str, object] = {
             "name": self.name,
             "project": self.project,
             "kind": self.kind,
             "path": self.folder,
             "seat": self.seat,
         }
+        return {**entry, "long_term": True} if self.is_open else entry
 
 
 def is_wanted(source: Source, folder: str, name: str, *, is_folder: bool) -> bool:
     """Return whether a name in a folder of a source, "" for its top, is a record or may hold some."""
+    if source.kind == OPENCLAW and not folder:
+        return name == "memory" if is_folder else source.is_open and name.lower() == INDEX.lower()
     return name not in _SKIPPED if is_folder else name.endswith(SUFFIX)

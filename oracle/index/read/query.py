@@ -144,6 +144,14 @@ def digest_of(connection: sqlite3.Connection, path: str) -> bytes:
     return bytes(row[0]) if row else b""
 
 
+def paths_below(connection: sqlite3.Connection, folder: str) -> list[str]:
+    """Return the paths of the records below a root-relative folder, in order."""
+    rows = connection.execute(
+        "SELECT path FROM record WHERE path > ? AND path < ? ORDER BY path", (f"{folder}/", f"{folder}0")
+    )
+    return [path for (path,) in rows]
+
+
 def count_below(connection: sqlite3.Connection, folder: str) -> int:
     """Return how many records there are below a root-relative folder."""
     bounds = (f"{folder}/", f"{folder}0")

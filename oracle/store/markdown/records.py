@@ -70,7 +70,7 @@ def load(root: Root, path: str, *, known: bytes = b"") -> bytes:
         return read(root.join(path))
     from oracle.store.markdown import sources
 
-    return sources.read(source, root.join(path), known=known)
+    return sources.read(source, path, known=known)
 
 
 def parse(path: str, raw: bytes) -> Document:

@@ -6,32 +6,83 @@ import errno
 import os
 
 from oracle.domain.markdown.documents import digest_of, text_of
+from oracle.domain.sources.source import BEADS, CLAUDE_CODE, INDEX, ISSUES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any, BinaryIO
+
     from oracle.domain.sources.source import Source
+
+_MOST_ISSUES = 64 << 20
+_parsed: dict[str, Any] = {}
+"""The issues that were read last: many records lie in one file."""
+
+_real: dict[str, str] = {}
+"""The real paths of the sources of this process."""
 
 MAX_BYTES = 1 << 20
 """Bytes of a file that are read. The rest of a larger one is left out."""
 
 
 def read(source: Source, path: str, *, known: bytes = b"") -> bytes:
-    """Return the bytes of the file at an absolute path in a source, with each credential replaced by a marker.
+    """Return the bytes of the record at a root-relative path in a source, with each credential replaced by a marker.
 
     `known` is the digest of its record in the index, which was made of a text without credentials: if the bytes have it,
     they are not searched again. Lines keep their numbers. Raises OSError.
     """
-    if not holds(source, path):
-        raise PermissionError(errno.EACCES, "It is a symbolic link that leaves the source", path)
-    with open(path, "rb", buffering=0) as stream:
-        raw = stream.read(MAX_BYTES + 1)
-    raw = raw[:MAX_BYTES]
+    place = source.place(path)
+    if source.why_not:
+        raise PermissionError(errno.EACCES, source.why_not, place)
+    if not holds(source, place):
+        raise PermissionError(errno.EACCES, "It is a symbolic link that leaves the source", place)
+    if source.kind == BEADS:
+        raw = _issue(place, path[len(source.tree) + 1 :])
+    else:
+        with open(place, "rb", buffering=0) as stream:
+            raw = stream.read(MAX_BYTES + 1)[:MAX_BYTES]
+        if source.kind == CLAUDE_CODE and path.endswith(f"/{INDEX}"):
+            from oracle.domain.sources.claude_code import without_lines
+
+            raw = without_lines(text_of(raw)).encode("utf-8", "replace")
     return raw if known and digest_of(raw) == known else _without_secrets(raw)
+
+
+def issues(folder: str) -> tuple[dict[str, bytes], list[int], os.stat_result]:
+    """Return the issues of beads in a folder by file name, the lines that hold none, and the stat of the file. Raises OSError."""
+    from oracle.domain.sources.beads import read_issues
+
+    path = f"{folder}/{ISSUES}"
+    with open(path, "rb") as stream:
+        status = os.fstat(stream.fileno())
+        key = (path, status.st_mtime_ns, status.st_size, status.st_ino)
+        if _parsed.get("key") != key:
+            _parsed.update(key=key, found=read_issues(_lines(stream)))
+    found, bad = _parsed["found"]
+    return found, bad, status
+
+
+def _lines(stream: BinaryIO) -> Iterator[bytes]:
+    """Yield the lines of a file, of a long one its first bytes, up to 64 MiB in all."""
+    left = _MOST_ISSUES
+    while left > 0 and (line := stream.readline(MAX_BYTES)):
+        left -= len(line)
+        yield line
+
+
+def _issue(path: str, name: str) -> bytes:
+    found, *_ = issues(os.path.dirname(path))
+    if name not in found:
+        raise FileNotFoundError(errno.ENOENT, "There is no such issue", name)
+    return found[name]
 
 
 def holds(source: Source, path: str) -> bool:
     """Return whether the real path of `path` is in the folder of a source."""
-    return os.path.realpath(path).startswith(os.path.realpath(source.folder).rstrip("/") + "/")
+    if source.folder not in _real:
+        _real[source.folder] = os.path.realpath(source.folder).rstrip("/") + "/"
+    return os.path.realpath(path).startswith(_real[source.folder])
 
 
 def _without_secrets(raw: bytes) -> bytes:

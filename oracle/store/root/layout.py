@@ -112,7 +112,7 @@ class Root:
         if relpath.startswith(FOREIGN):
             source = self.source_of(relpath)
             if source is not None and not source.why_not:
-                return source.folder + relpath[len(source.tree) :]
+                return source.place(relpath)
         return f"{self.path}/{relpath}"
 
     @property

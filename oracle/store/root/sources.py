@@ -101,7 +101,8 @@ def _source(entry: object) -> Source | None:
     name, project, kind, folder, seat = map(str, texts)
     is_valid = all(map(is_name, (name, project, seat))) and kind in KINDS
     is_folder = folder == os.path.normpath(folder) and folder.startswith("/") and folder != "/" and "\0" not in folder
-    return Source(name, project, kind, folder, seat) if is_valid and is_folder else None
+    is_open = entry.get("long_term", False) is True
+    return Source(name, project, kind, folder, seat, is_open) if is_valid and is_folder else None
 
 
 def _invalid(root: SourcePlaces, fault: Sentence) -> UsageError:

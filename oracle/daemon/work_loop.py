@@ -1,7 +1,7 @@
 """Work through the queue: unfinished intents, questions to memory, wake-ups, handoffs that are half done.
 
 This is a thread of its own, so that indexing goes on while it waits for a pane. Each item is tried separately. The list
-of items is read from disk on every round.
+of items is read from disk on every round. No round waits for the judge.
 """
 
 from __future__ import annotations
@@ -10,17 +10,22 @@ import logging
 import threading
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING
 
+from oracle.app.answers import owner_programs
 from oracle.app.delivery import resume, team, wakeups
 from oracle.app.delivery.resume import MAX_TRIES, Inbox, InboxEntry, InboxKind
 from oracle.app.queries import attend
 from oracle.daemon.stats import SURROUNDINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
+    from concurrent.futures import Future
 
+    from oracle.app.answers.owner_programs import Job
+    from oracle.app.answers.reply import Reply
     from oracle.app.context import Context
     from oracle.app.queries.attend import Asked, Terms
     from oracle.daemon.stats import Attempts, Stats
@@ -36,6 +41,63 @@ _NEVER = float("inf")
 
 REPAIR_EVERY = 60.0
 """Seconds between two repairs in one project: each one reads all of its receipts."""
+
+
+MOST_JUDGES = 2
+"""Questions that are judged at a time; the others wait for their turn."""
+
+
+class Judges:
+    """The owner's program that judges candidates, in threads of its own. They touch no file; the work loop does the rest.
+
+    What is judged is known to this process alone: if it dies, the next one asks the judge again.
+    """
+
+    def __init__(self, notify: Callable[[], None]) -> None:
+        self.waits = True
+        """Whether a reply waits for the judge: nobody comes back for it."""
+        self._notify = notify
+        self._is_over = threading.Event()
+        self._pool = ThreadPoolExecutor(MOST_JUDGES, thread_name_prefix="judges")
+        self._jobs: dict[tuple[str, ...], tuple[Job, Future[tuple[str, str]]]] = {}
+
+    def reply_to(self, context: Context, asked: Asked) -> Reply | None:
+        """Return the reply to a question, None while it is judged. A reply is returned once."""
+        if self.waits:
+            return attend.reply_now(context, asked)
+        if asked.subject not in self._jobs and not self._is_over.is_set():
+            reply = attend.look_up(context, asked)
+            job = owner_programs.judging_of(context, reply)
+            if job is None:
+                return reply
+            verdict = self._pool.submit(job.run, self._is_over.is_set)
+            self._jobs[asked.subject] = job, verdict
+            verdict.add_done_callback(lambda _: self._notify())
+        if not self.is_done(asked.subject) or self._is_over.is_set():
+            return None
+        job, verdict = self._jobs.pop(asked.subject)
+        return owner_programs.judged(context, job, *verdict.result())
+
+    def is_done(self, subject: tuple[str, ...]) -> bool:
+        """Return whether the judge is done with a question, and its reply waits."""
+        return subject in self._jobs and self._jobs[subject][1].done()
+
+    def forget(self, subject: tuple[str, ...]) -> None:
+        """Drop what the judge says of a question."""
+        self._jobs.pop(subject, None)
+
+    def keep(self, subjects: Collection[tuple[str, ...]]) -> None:
+        """Forget all other questions."""
+        for subject in self._jobs.keys() - subjects:
+            self.forget(subject)
+
+    def stop(self) -> None:
+        """Stop the programs that run. Nothing is judged from now on."""
+        self._is_over.set()
+
+    def close(self) -> None:
+        """Wait until the programs have stopped."""
+        self._pool.shutdown(cancel_futures=True)
 
 
 class WorkLoop:
@@ -65,17 +127,23 @@ class WorkLoop:
         self._due: dict[tuple[str, ...], float] = {}
         self._repaired: dict[str, tuple[float, object]] = {}
         self._tally: Counter[str] = Counter()
+        self._judges = Judges(self._wake)
 
     def start(self) -> None:
         """Start the thread."""
+        self._judges.waits = False
         self._thread = threading.Thread(target=self._work, name="work-loop", daemon=True)
         self._thread.start()
 
     def notify(self) -> None:
         """Report new work."""
+        self._is_paused = False
+        self._wake()
+
+    def _wake(self) -> None:
+        """Begin the next round at once, unless the loop is paused."""
         with self._notified:
             self._has_work = True
-            self._is_paused = False
             self._notified.notify_all()
 
     def pause(self) -> None:
@@ -92,8 +160,10 @@ class WorkLoop:
         with self._notified:
             self._stopping = True
             self._notified.notify_all()
+        self._judges.stop()
         if self._thread is not None:
             self._thread.join(seconds)
+        self._judges.close()
         return self._thread is None or not self._thread.is_alive()
 
     def _work(self) -> None:
@@ -132,6 +202,7 @@ class WorkLoop:
                 if not self._stopping and not self._attempts.rests(project):
                     self._attempts.run(project, partial(self._serve_project, context, project, subjects, waiting, dues))
             self._due = {subject: due for subject, due in self._due.items() if subject in subjects}
+            self._judges.keep(subjects)
             self._send_wakeups(context, subjects, known, dues)
             attend.forget_packets(context, waiting)
 
@@ -169,14 +240,18 @@ class WorkLoop:
             if self._stopping or (entry is not None and not entry.is_due(now)):
                 dues.append(entry.due_at if entry is not None else now)
                 continue
-            if self._due.get(asked.subject, 0.0) <= now:
+            if self._judges.is_done(asked.subject) or self._due.get(asked.subject, 0.0) <= now:
                 self._attend(context, asked, had_failed=entry is not None)
             dues.append(self._due.get(asked.subject, now + LOOK_EVERY))
         self._repair(context, project)
 
     def _attend(self, context: Context, asked: Asked, *, had_failed: bool) -> None:
         def work() -> None:
-            found = attend.attend_to(context, asked, self.terms)
+            found = attend.attend_to(context, asked, self.terms, self._judges.reply_to)
+            if found.word == attend.BEING_JUDGED:
+                self._due[asked.subject] = context.now_seconds() + LOOK_EVERY
+                return
+            self._judges.forget(asked.subject)
             self._due[asked.subject] = found.due
             self._stats.count(f"questions_{found.word.replace('-', '_')}")
             if had_failed:

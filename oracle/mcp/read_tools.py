@@ -225,7 +225,7 @@ _NOT_JUDGED = "candidates: found, not judged. Each passage says how probable it 
 
 def ask(context: Context, _: Binding, *, question: str, project: str = "", seat: str = "") -> Answer:
     """Answer a question from the files."""
-    from oracle.app.answers.judging import judge
+    from oracle.app.answers.owner_programs import judge
     from oracle.app.answers.reply import ANSWERED, CANDIDATES
     from oracle.app.queries import lookup
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from oracle.api import Oracle
-from oracle.app.answers import judging
+from oracle.app.answers import owner_programs
 from oracle.app.answers.reply import Reply
 from oracle.app.configuration import trust
 
@@ -52,7 +52,7 @@ print("".join(f"[{item['handle']}]" for item in evidence if "lease" in item["quo
 
 
 def judge(oracle: Oracle) -> Reply:
-    return judging.judge(oracle, oracle.answer(QUESTION))
+    return owner_programs.judge(oracle, oracle.answer(QUESTION))
 
 
 def test_without_a_program_candidates_stay_candidates(oracle: Oracle) -> None:
@@ -99,7 +99,7 @@ def test_a_program_that_prints_without_end_changes_nothing_and_is_said(root: Pat
 def test_a_program_that_fails_or_lingers_changes_nothing(
     root: Path, oracle: Oracle, script: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(judging, "PATIENCE", 1.0)
+    monkeypatch.setitem(owner_programs.PATIENCE, "judge", 1.0)
     configure(root, script)
     assert judge(oracle).status == "candidates"
     assert any("judge" in line for line in oracle.warnings)  # type: ignore[attr-defined]

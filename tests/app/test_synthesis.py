@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from oracle.api import Oracle
-from oracle.app.answers import synthesis
-from oracle.app.answers.synthesis import synthesise
+from oracle.app.answers.owner_programs import PATIENCE, synthesise
+from oracle.app.answers.reply import Reply
 from oracle.app.configuration import trust
 from oracle.store.root.configuration import load_command
 
@@ -50,7 +50,7 @@ def speak(root: Path, said: str) -> None:
     configure(root, f"import sys; sys.stdin.read(); sys.stdout.buffer.write({said.encode()!r})")
 
 
-def ask(oracle: Oracle) -> synthesis.Reply:
+def ask(oracle: Oracle) -> Reply:
     return synthesise(oracle, oracle.answer(QUESTION))
 
 
@@ -115,16 +115,16 @@ def test_not_for_an_answer_that_there_is_none_of(root: Path, oracle: Oracle) -> 
 @pytest.mark.parametrize(
     ("script", "why", "patience"),
     [
-        ("raise SystemExit(3)", "ended with 3", synthesis.PATIENCE),
+        ("raise SystemExit(3)", "ended with 3", PATIENCE["synthesizer"]),
         ("import signal; signal.pause()", "took longer", 0.5),
-        ("print(b'')", "no sentence", synthesis.PATIENCE),
-        ("while True: print('Webhooks are retried 5 times [f1].')", "printed more than 1 MiB", synthesis.PATIENCE),
+        ("print(b'')", "no sentence", PATIENCE["synthesizer"]),
+        ("while True: print('Webhooks are retried 5 times [f1].')", "printed more than 1 MiB", PATIENCE["synthesizer"]),
     ],
 )
 def test_trouble_leaves_the_quotes(
     root: Path, oracle: Oracle, monkeypatch: pytest.MonkeyPatch, script: str, why: str, patience: float
 ) -> None:
-    monkeypatch.setattr(synthesis, "PATIENCE", patience)
+    monkeypatch.setitem(PATIENCE, "synthesizer", patience)
     configure(root, script)
     reply = ask(oracle)
     assert len(reply.claims) == 2

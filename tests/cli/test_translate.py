@@ -217,8 +217,7 @@ WRITE_ENGLISH = tuple(
     f"oracle/{name}"
     for name in (
         *(
-            "app/answers/judging.py",
-            "app/answers/synthesis.py",
+            "app/answers/owner_programs.py",
             "app/decisions/handover.py",
             "app/memories/keep.py",
             "app/search/models.py",

@@ -127,10 +127,10 @@ def spoil_listening(faults: Faults) -> None:
 def spoil_questions(faults: Faults) -> None:
     attend_to = attend.attend_to
 
-    def attend_badly(oracle: Any, asked: Any, terms: Any) -> Any:
+    def attend_badly(oracle: Any, asked: Any, *more: Any) -> Any:
         if faults.has(f"bad-{asked.name.task_id}"):
             raise KeyError(faults.said(f"bad-{asked.name.task_id}") or "nobody thought of this")
-        return attend_to(oracle, asked, terms)
+        return attend_to(oracle, asked, *more)
 
     attend.attend_to = attend_badly
 

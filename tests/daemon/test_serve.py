@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import signal
+import sys
 import time
 from datetime import timedelta
 from pathlib import Path
@@ -12,7 +13,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from oracle.api import Oracle
+from oracle.app.configuration import trust
 from oracle.app.journal import events
+from oracle.daemon.serve import Daemon
 from oracle.domain.delivery.receipts import receipt_name
 from oracle.store.delivery import handoffs
 from oracle.store.root.lock import vouched_ns
@@ -262,6 +265,132 @@ def test_killed_at_any_step_the_next_one_finishes(served: Served, point: str, qu
     assert [text.split(" ")[0] for _, text in served.woken()] == ["Q-1"]
     if question == ASKED:
         assert served.squad.responses() == {"Q-1.json"}
+
+
+# A judge --------------------------------------------------------------------------------------------------------------
+
+JUDGE = """
+import json, os, pathlib, sys, time
+folder = pathlib.Path({folder!r})
+packet = sys.stdin.read()
+found = json.loads(packet[packet.index("{{"):])
+topic = next(word for word in ("lease", "printer", "garden", "fridge") if word in found["question"])
+with (folder / "asked").open("a") as log:
+    log.write(f"{{topic}} {{os.getpid()}}\\n")
+end = time.monotonic() + 60
+while (folder / f"think-{{topic}}").exists() and time.monotonic() < end:
+    time.sleep(0.02)
+with (folder / "done").open("a") as log:
+    log.write(f"{{topic}}\\n")
+print("".join(f"[{{item['handle']}}]" for item in found["evidence"] if topic in item["quote"]) or "none")
+"""
+TOPICS = {
+    topic: f"Who signs for the {topic} of the office, and for how many years does it run?"
+    for topic in ("lease", "printer", "garden", "fridge")
+}
+"""Questions for which there are candidates, and no answer that is sure."""
+
+
+@pytest.fixture
+def judge(served: Served, tmp_path: Path) -> Path:
+    """Give the folder of a judge that thinks about a topic as long as the file `think-TOPIC` is there."""
+    folder = tmp_path / "judge"
+    folder.mkdir()
+    (folder / "judge.py").write_text(JUDGE.format(folder=str(folder)), encoding="utf-8")
+    for topic in TOPICS:
+        text = f"# About office {topic}\n\nWe talked about the office {topic} on Monday.\n"
+        served.put(f"projects/demo/builder/{topic}.md", text)
+    settings = Path(served.root.path, "config.toml")
+    settings.write_text(f"judge = {[sys.executable, str(folder / 'judge.py')]}\n".replace("'", '"'), encoding="utf-8")
+    settings.chmod(0o600)
+    trust(served.squad.oracle)
+    return folder
+
+
+def asked_of(judge: Path) -> list[str]:
+    """Return the topics that the judge was asked about, in order."""
+    return [line.split()[0] for line in read(judge / "asked")]
+
+
+def read(path: Path) -> list[str]:
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def assert_answered_once(served: Served, names: list[str]) -> None:
+    """Each question has one response, one receipt and one wake-up, and its seat was never asked."""
+    served.until(lambda: all(map(served.is_answered, names)), "all are answered")
+    served.until(lambda: len(served.woken()) >= len(names), "who asked is woken")
+    assert served.squad.responses() == {f"{name}.json" for name in names}
+    assert sorted(text.split(" ")[0] for _, text in served.woken()) == sorted(names)
+    assert {seat for seat, _ in served.woken()} == {"planner"}
+    assert all(served.response(name)["judged_by"] for name in names if name.startswith("J-"))
+
+
+def test_a_slow_judge_holds_up_no_other_question(served: Served, judge: Path) -> None:
+    (judge / "think-lease").touch()
+    served.start()
+    served.ask("J-1", TOPICS["lease"])
+    served.until(lambda: asked_of(judge) == ["lease"], "the judge is asked")
+    served.ask("Q-2", ASKED)
+    served.ask("J-3", TOPICS["printer"])
+    served.until(lambda: served.is_answered("Q-2") and served.is_answered("J-3"), "the others are answered")
+    assert not served.is_answered("J-1")
+    assert read(judge / "done") == ["printer"]
+    (judge / "think-lease").unlink()
+    assert_answered_once(served, ["J-1", "Q-2", "J-3"])
+    assert sorted(asked_of(judge)) == ["lease", "printer"]
+    assert served.stop() == 0
+
+
+def test_so_many_are_judged_at_a_time(served: Served, judge: Path) -> None:
+    for topic in TOPICS:
+        (judge / f"think-{topic}").touch()
+        served.ask(f"J-{topic}", TOPICS[topic])
+    served.start()
+    served.until(lambda: len(asked_of(judge)) == 2, "two are judged")
+    served.ask("Q-2", ASKED)
+    served.until(lambda: served.is_answered("Q-2"), "what needs no judge is answered")
+    time.sleep(1.0)  # several rounds
+    first = asked_of(judge)
+    assert len(first) == 2
+    (judge / f"think-{first[0]}").unlink()
+    served.until(lambda: len(asked_of(judge)) == 3, "the next one has its turn")
+    assert read(judge / "done") == [first[0]]
+    for topic in TOPICS:
+        (judge / f"think-{topic}").unlink(missing_ok=True)
+    assert_answered_once(served, ["Q-2", *(f"J-{topic}" for topic in TOPICS)])
+    assert sorted(asked_of(judge)) == sorted(TOPICS)
+
+
+@pytest.mark.parametrize("end", ["killed", "stopped"])
+def test_a_daemon_that_ends_while_it_is_judged_leaves_the_question_to_the_next(
+    served: Served, judge: Path, end: str
+) -> None:
+    (judge / "think-lease").touch()
+    served.start()
+    served.ask("J-1", TOPICS["lease"])
+    served.until(lambda: asked_of(judge) == ["lease"], "the judge is asked")
+    if end == "killed":
+        served.kill()
+    else:
+        began = time.monotonic()
+        assert served.stop() == 0
+        assert time.monotonic() - began < 20  # it would think for a minute
+        pid = read(judge / "asked")[0].split()[1]
+        served.until(lambda: not Path(f"/proc/{pid}").exists(), "the judge is ended")
+    assert not served.is_answered("J-1")
+    assert served.woken() == []
+    (judge / "think-lease").unlink()
+    served.start()
+    assert_answered_once(served, ["J-1"])
+    assert asked_of(judge) == ["lease", "lease"]
+
+
+def test_without_a_loop_that_comes_back_the_judge_is_waited_for(served: Served, judge: Path) -> None:
+    served.ask("J-1", TOPICS["lease"])
+    Daemon(served.root, waker=served.squad.recorder).once()
+    assert served.is_answered("J-1")
+    assert served.response("J-1")["judged_by"]
 
 
 # Faults ---------------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 import tracemalloc
 from pathlib import Path
 
@@ -87,6 +88,14 @@ def test_one_that_prints_without_end_is_stopped_early(script: str, given: bytes,
         tracemalloc.stop()
     said = (tmp_path / "pid").read_text() if (tmp_path / "pid").exists() else ""
     until(lambda: not said or not _lives(int(said)), "it is killed, or ends as nobody reads it")
+
+
+@pytest.mark.parametrize("script", ["exec tail -f /dev/null", "while :; do echo .; sleep 0.05; done"])
+def test_one_that_nobody_waits_for_any_more_is_stopped(script: str) -> None:
+    began = time.monotonic()
+    with pytest.raises(programs.Stopped):
+        programs.run(["sh", "-c", script], environ=ENVIRON, patience=60, is_over=lambda: time.monotonic() > began + 0.2)
+    assert time.monotonic() - began < 30
 
 
 @pytest.mark.parametrize("stream", ["1", "2"])

@@ -7,12 +7,12 @@ how far a question is: claim, packet, and the last wake-up in the dispatch recei
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import UTC, datetime
 
 from oracle.app import guard
+from oracle.app.answers import owner_programs
 from oracle.app.answers.answer import answer
-from oracle.app.answers.judging import judge
 from oracle.app.answers.reply import ANSWERED, CANDIDATES, NOT_IN_MEMORY, Reply
 from oracle.app.context import Context
 from oracle.app.delivery import deliver, wakeups
@@ -32,6 +32,7 @@ HOLDER = "oracle"
 MOST_LEASES = 5
 """Leases of a seat that was woken and stays silent, after which it counts as not there."""
 
+BEING_JUDGED = "being-judged"
 _SOON = 2.0
 _SLACK = 60.0
 """Seconds by which a lease may look longer than it is before the clock must have been set back."""
@@ -71,7 +72,10 @@ class Asked:
 
 @value
 class Attended:
-    """A question: answered, unanswered, with-seat, waits, held or gone; look again at `due`, in seconds since 1970."""
+    """A question: answered, unanswered, with-seat, waits, held, gone or being judged.
+
+    Look again at `due`, in seconds since 1970.
+    """
 
     word: str
     due: float = 0.0
@@ -148,14 +152,31 @@ def failed(context: Context) -> Mapping[tuple[str, ...], InboxEntry]:
 # One question ---------------------------------------------------------------------------------------------------------
 
 
-def attend_to(context: Context, asked: Asked, terms: Terms) -> Attended:
-    """Take a question as far as it goes now. Raises what a delivery raises, DiskFailure, HandoffFailed, LockTimeout."""
+def look_up(context: Context, asked: Asked) -> Reply:
+    """Return what the disk answers to a question."""
+    return answer(context, asked.question, project=asked.team.project)
+
+
+def reply_now(context: Context, asked: Asked) -> Reply:
+    """Return what the disk answers to a question, judged by the owner's program, which may take its time."""
+    return owner_programs.judge(context, look_up(context, asked))
+
+
+def attend_to(
+    context: Context, asked: Asked, terms: Terms, reply_to: Callable[[Context, Asked], Reply | None] = reply_now
+) -> Attended:
+    """Take a question as far as it goes now. `reply_to` returns None while the reply is in the making.
+
+    Raises what a delivery raises, DiskFailure, HandoffFailed, LockTimeout.
+    """
     lease = _claim(context, asked, terms)
     if lease is None:
         return Attended("gone")
     if isinstance(lease, Held):
         return Attended("held", lease.until.timestamp(), lease.holder)
-    reply = judge(context, answer(context, asked.question, project=asked.team.project))
+    reply = reply_to(context, asked)
+    if reply is None:
+        return Attended(BEING_JUDGED)
     if reply.status == ANSWERED:
         _deliver(context, asked, reply.as_json())
         return Attended("answered")

@@ -130,8 +130,7 @@ def _by_programs(context: Context, reply: Reply, *, in_prose: bool) -> Reply:
     """Return a reply as the programs that the settings name judge and retell it. Without settings nothing is imported."""
     if not os.path.exists(context.root.join(SETTINGS)):  # noqa: PTH110 -- not worth pathlib's import
         return reply
-    from oracle.app.answers.judging import judge
-    from oracle.app.answers.synthesis import synthesise
+    from oracle.app.answers.owner_programs import judge, synthesise
 
     reply = judge(context, reply)
     return synthesise(context, reply) if in_prose else reply

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from oracle.domain.values import value
 
@@ -22,6 +22,7 @@ MOST = 1 << 20
 """Bytes that a program may print on each of its two outputs, unless the caller says otherwise."""
 
 _PART = 1 << 16
+_LOOK_EVERY = 0.5
 
 
 class Stopped(Exception):
@@ -46,11 +47,18 @@ class Ran:
 
 
 def run(
-    words: Sequence[str], *, environ: Mapping[str, str], patience: float, given: bytes = b"", most: int = MOST
+    words: Sequence[str],
+    *,
+    environ: Mapping[str, str],
+    patience: float,
+    given: bytes = b"",
+    most: int = MOST,
+    is_over: Callable[[], bool] = lambda: False,
 ) -> Ran:
     """Run a program to its end with `given` on standard input. `patience` is in seconds, `most` in bytes.
 
-    Raises OutOfPatience, TooMuchOutput, OSError, ValueError.
+    `is_over` is asked twice a second, and stops the program early. Raises OutOfPatience, TooMuchOutput, Stopped, OSError,
+    ValueError.
     """
     import subprocess
 
@@ -65,7 +73,7 @@ def run(
     ) as process:
         try:
             until = time.monotonic() + patience
-            output, errors = _exchange(process, given, until, most)
+            output, errors = _exchange(process, given, until, most, is_over)
             process.wait(max(0.0, until - time.monotonic()))
         except subprocess.TimeoutExpired as error:
             _end(process.pid)
@@ -76,8 +84,10 @@ def run(
     return Ran(process.returncode, output, errors)
 
 
-def _exchange(process: Popen[bytes], given: bytes, until: float, most: int) -> tuple[bytes, bytes]:
-    """Feed a program and read both its outputs until they are closed. Raises OutOfPatience, TooMuchOutput."""
+def _exchange(
+    process: Popen[bytes], given: bytes, until: float, most: int, is_over: Callable[[], bool]
+) -> tuple[bytes, bytes]:
+    """Feed a program and read both its outputs until they are closed. Raises OutOfPatience, TooMuchOutput, Stopped."""
     from functools import partial
     from io import BytesIO
     from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
@@ -91,9 +101,11 @@ def _exchange(process: Popen[bytes], given: bytes, until: float, most: int) -> t
             os.set_blocking(process.stdin.fileno(), False)
             pipes.register(process.stdin, EVENT_WRITE, partial(_feed, process.stdin, BytesIO(given)))
         while pipes.get_map():
-            ready = pipes.select(max(0.0, until - time.monotonic()))
-            if not ready or time.monotonic() > until:
+            ready = pipes.select(min(_LOOK_EVERY, max(0.0, until - time.monotonic())))
+            if time.monotonic() >= until:
                 raise OutOfPatience
+            if is_over():
+                raise Stopped
             for key, _ in ready:
                 if not key.data():
                     pipes.unregister(key.fileobj)

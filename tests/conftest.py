@@ -8,6 +8,7 @@ import gc
 import itertools
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -20,6 +21,8 @@ import pytest
 import typer.main
 from hypothesis import HealthCheck, settings
 
+from oracle.cli import application
+from oracle.wording import is_english
 from tests import guard
 
 if TYPE_CHECKING:
@@ -35,8 +38,18 @@ settings.register_profile(
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
-# A test calls `oracle` many times in one process, and each call makes its parser anew: read every signature once.
+# A test calls `oracle` many times in one process, and each call makes its parser anew: read every signature once, and make
+# the English parser once. A translation and a completion change theirs.
 typer.main.get_params_from_function = functools.cache(typer.main.get_params_from_function)
+make_parser = application.command
+make_english_parser = functools.cache(make_parser)
+
+
+def parser() -> Any:
+    return make_english_parser() if is_english() and "_ORACLE_COMPLETE" not in os.environ else make_parser()
+
+
+application.command = parser
 
 
 # The world of a test --------------------------------------------------------------------------------------------------
@@ -162,6 +175,13 @@ def home(world: Path) -> Iterator[Path]:
     violations, GUARD.violations = GUARD.violations, []
     if violations:
         pytest.fail("the test left its world: " + "; ".join(violations), pytrace=False)
+
+
+@pytest.fixture
+def tmp_path(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    """Give the folder of the test, without the link beside it: for each new folder pytest reads all names that are there."""
+    tmp_path.with_name(re.sub(r"\W", "_", request.node.name)[:30] + "current").unlink(missing_ok=True)
+    return tmp_path
 
 
 @pytest.fixture

@@ -67,8 +67,16 @@ def run_python(
     words: Sequence[str], *, stdin: str = "", env: Mapping[str, str] | None = None, cwd: Any = ""
 ) -> subprocess.CompletedProcess[str]:
     """Do what `python WORDS…` does: run `-c CODE`, or a file, with words."""
+    done = run_bytes(words, stdin=stdin.encode(), env=env, cwd=cwd)
+    return subprocess.CompletedProcess(words, done.returncode, _text(done.stdout), _text(done.stderr))
+
+
+def run_bytes(
+    words: Sequence[str], *, stdin: bytes, env: Mapping[str, str] | None = None, cwd: Any = ""
+) -> subprocess.CompletedProcess[bytes]:
+    """Do what `run_python` does, with streams of bytes."""
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        given.write(stdin.encode())
+        given.write(stdin)
         given.seek(0)
         streams = [stream.fileno() for stream in (given, out, err)]
         child = Forked(lambda: _run(list(words)), streams=streams, environ=env, cwd=cwd)
@@ -78,7 +86,7 @@ def run_python(
             child.kill()
         for stream in (out, err):
             stream.seek(0)
-        return subprocess.CompletedProcess(words, code, _text(out.read()), _text(err.read()))
+        return subprocess.CompletedProcess(words, code, out.read(), err.read())
 
 
 def _text(data: bytes) -> str:

@@ -59,7 +59,7 @@ class Guard:
     def __init__(self) -> None:
         self.active = False
         self.violations: list[str] = []
-        self.homes = spellings(pwd.getpwuid(os.getuid()).pw_dir, os.path.expanduser("~"))
+        self.homes = tuple(spellings(pwd.getpwuid(os.getuid()).pw_dir, os.path.expanduser("~")))
         self.allowed = spellings(
             CHECKOUT, tempfile.gettempdir(), sys.prefix, sys.base_prefix, os.environ.get("PYTHONPYCACHEPREFIX")
         )
@@ -82,15 +82,32 @@ class Guard:
         return judge_tmux(args) if event == "subprocess.Popen" else judge_socket(event, args)
 
     def judge_open(self, path: Any, mode: str | None, flags: int) -> str:
+        if OPENING.folder is None and self.is_elsewhere(path):
+            return ""
         path = placed(path, OPENING.folder)
         writes = flags & WRITE_FLAGS or (mode and any(letter in mode for letter in "wax+"))
         return self.judge_change("open for writing", path) if writes else self.judge_read("open", path)
 
+    def is_elsewhere(self, path: Any) -> bool:
+        """Tell in no time that a path lies in no home, as most do; a False says nothing."""
+        return (
+            type(path) is str
+            and path[:1] == os.sep
+            and not path.startswith(self.homes)
+            and ".." not in path
+            and "//" not in path
+            and "/./" not in path
+        )
+
     def judge_change(self, event: str, path: Any) -> str:
+        if self.is_elsewhere(path):
+            return ""
         name = absolute(path)
         return f"{event} in the real home: {name}" if name and self.owner(name) in self.homes else ""
 
     def judge_read(self, event: str, path: Any) -> str:
+        if self.is_elsewhere(path):
+            return ""
         name = absolute(path)
         home = self.owner(name) if name else ""
         if home not in self.homes or os.path.relpath(name, home).split(os.sep)[0] not in PRIVATE:
@@ -99,8 +116,6 @@ class Guard:
 
     def owner(self, name: str) -> str:
         """Return the innermost of the known folders that holds `name`: a checkout inside the home is no part of it."""
-        if not name.startswith(tuple(self.homes)):
-            return ""  # most files lie in no home
         holders = [top for top in (*self.homes, *self.allowed) if name == top or name.startswith(top + os.sep)]
         return max(holders, key=lambda top: (len(top), top in self.allowed), default="")
 
@@ -118,6 +133,8 @@ def watch_opening() -> None:
     really = os.open
 
     def opening(*args: Any, dir_fd: int | None = None, **named: Any) -> int:
+        if dir_fd is None:
+            return really(*args, **named)
         OPENING.folder = dir_fd
         try:
             return really(*args, dir_fd=dir_fd, **named)

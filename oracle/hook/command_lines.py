@@ -18,8 +18,8 @@ STRICT = "--strict"
 """The argument of a hook that makes the agent go on after a delivery was skipped."""
 
 _SEPARATORS = ("&&", "||", ";", "|", "&", "\n")
-_CONTROL = (*_SEPARATORS, "(", ")")
-"""What divides the commands of a command line."""
+_MARK = re.compile(r"""\\.?|&&|\|\||[;|&\n()'"]""", re.DOTALL)
+"""What divides the commands of a command line, quotes, and an escaped character."""
 
 _TESTS = re.compile(r"\[{1,2}\s|test\s")
 """The beginning of a command that may name our script and does not run it."""
@@ -75,21 +75,20 @@ def _end_of_script(part: str) -> int:
 
 def _commands(text: str) -> Iterator[tuple[str, str]]:
     """Yield the commands of a command line, each with what divides it from the next."""
-    start = at = 0
+    start = end = 0
     quote = ""
-    while at < len(text):
-        control = next((one for one in _CONTROL if text.startswith(one, at)), "")
-        if control == "&" and ">" in (text[at - 1 : at], text[at + 1 : at + 2]):  # `2>&1`, `&>log`
-            control = ""
-        if text[at] == "\\" and quote != "'":
-            at += 1
-        elif quote or text[at] in "'\"":
-            quote = "" if quote == text[at] else quote or text[at]
-        elif control:
-            yield text[start:at], control
-            at = start = at + len(control)
-            continue
-        at += 1
+    while found := _MARK.search(text, end):
+        at, end = found.span()
+        mark = found[0]
+        if quote == "'" and mark[0] == "\\":
+            end = at + 1
+        elif quote or mark in "'\"":
+            quote = "" if quote == mark else quote or mark
+        elif mark[0] != "\\" and not (
+            mark == "&" and ">" in (text[at - 1 : at], text[end : end + 1])
+        ):  # `2>&1`, `&>log`
+            yield text[start:at], mark
+            start = end
     yield text[start:], ""
 
 

@@ -243,7 +243,7 @@ def test_a_tree_draws_branches_marks_and_directions(monkeypatch):
 
 # Lines ----------------------------------------------------------------------------------------------------------------
 
-TEXTS = st.text(st.sampled_from("aé决🚀 `-/,。（"), max_size=120)
+TEXTS = st.text("aé决🚀 `-/,。（", max_size=120)
 
 
 @given(TEXTS, st.integers(2, 60))

@@ -109,7 +109,7 @@ def test_wide_letters_stay_in_their_column(terminal):
     assert len(columns) == 1
 
 
-LINES = st.text(st.sampled_from("aé决🚀 \t`*"), max_size=120)
+LINES = st.text("aé决🚀 \t`*", max_size=120)
 
 
 @given(LINES.map(str.rstrip), st.integers(0, 12), st.integers(30, 60))

@@ -1,4 +1,4 @@
-"""A memory seat on disk: a HOME with a Root, a profile and dispatches; and the hook as a real process in it."""
+"""A memory seat on disk: a HOME with a Root, a profile and dispatches; and the hook as a process in it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,16 @@ from oracle.domain.delivery.receipts import ReceiptKind, new_receipt, receipt_na
 from oracle.store.delivery import handoffs, responses
 from oracle.store.root import profile, projects
 from oracle.store.root.layout import Root
+from tests.forked import run_bytes
 
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
 HOOK = CHECKOUT / "scripts" / "hooks" / "stop_hook.py"
 SEATS = ("memory", "planner", "builder", "reviewer")
 SESSION = "5b1c0000-0000-4000-8000-000000000001"
+
+
+def _as_bytes(payload: dict[str, Any] | bytes) -> bytes:
+    return payload if isinstance(payload, bytes) else json.dumps(payload, ensure_ascii=False).encode()
 
 
 class Seat:
@@ -59,17 +64,26 @@ class Seat:
         return content if message is None else {**content, "last_assistant_message": message}
 
     def run(self, payload: dict[str, Any] | bytes, *words: str, **environ: str) -> subprocess.CompletedProcess[bytes]:
-        """Run the hook in a process of its own. Its exit code is 0; stdout is empty unless a delivery was skipped."""
-        data = payload if isinstance(payload, bytes) else json.dumps(payload, ensure_ascii=False).encode()
+        """Run the hook in a fork. Its exit code is 0; stdout is empty unless a delivery was skipped."""
+        done = run_bytes(
+            [str(HOOK), *words], stdin=_as_bytes(payload), env={**self.environ, **environ}, cwd=self.workspace
+        )
+        return self._checked(done)
+
+    def start(self, payload: dict[str, Any] | bytes, **environ: str) -> subprocess.CompletedProcess[bytes]:
+        """Run the hook as its host starts it."""
         done = subprocess.run(
-            [sys.executable, "-I", "-S", str(HOOK), *words],
-            input=data,
+            [sys.executable, "-I", "-S", str(HOOK)],
+            input=_as_bytes(payload),
             capture_output=True,
             env={**self.environ, **environ},
             cwd=self.workspace,
             timeout=120,
             check=False,
         )
+        return self._checked(done)
+
+    def _checked(self, done: subprocess.CompletedProcess[bytes]) -> subprocess.CompletedProcess[bytes]:
         assert done.returncode == 0, done
         if b"deliver_skipped" in done.stderr:
             assert {"systemMessage"} <= json.loads(done.stdout).keys() <= {"systemMessage", "decision", "reason"}

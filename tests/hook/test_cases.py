@@ -34,7 +34,7 @@ def test_case(seat: Seat, stage: Stage, case: dict[str, Any]):
     payload = {"transcript_path": transcript(seat, case["transcript"]), **fill(case["payload"], seat.workspace)}
     tmux = {"TMUX": stage.tmux("display-message", "-p", "#{socket_path},#{pid},0"), "TMUX_PANE": prompts.pane}
 
-    done = seat.run(payload, **tmux, **case["env"])
+    done = seat.start(payload, **tmux, **case["env"])
 
     stderr = done.stderr.decode()
     assert expect.get("stderr", "") in stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 import sys
 from pathlib import Path
@@ -24,6 +25,17 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from oracle.cli.main import run; sys.exit(run())"
 
 Outcome = TypeVar("Outcome")
+
+really_check = Draft202012Validator.check_schema
+
+
+@functools.cache
+def check_text(schema: str) -> None:
+    really_check(json.loads(schema))
+
+
+# Each client of the SDK checks the schema of each tool that it calls, which costs more than the call: check each once.
+Draft202012Validator.check_schema = lambda schema: check_text(json.dumps(schema))
 
 
 def command(root: Path, *words: str, before: str = "") -> list[str]:

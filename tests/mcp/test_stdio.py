@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -77,17 +78,28 @@ class ForkedServer(Raw):
             os.close(answers)
             sys.exit(run(["mcp", "--memory-dir", str(root)]))
 
-        with Path(os.devnull).open("wb") as nothing:
-            self.child = Forked(serve, streams=[given, told, nothing.fileno()])
+        self.stderr = tempfile.TemporaryFile()  # noqa: SIM115
+        self.child = Forked(serve, streams=[given, told, self.stderr.fileno()])
         os.close(given)
         os.close(told)
         self.stdin, self.stdout = os.fdopen(asks, "wb"), os.fdopen(answers, "rb")
 
-    def end(self) -> int:
+    def end(self) -> tuple[bytes, bytes, int]:
         self.stdin.close()
+        out = b"" if self.stdout.closed else self.stdout.read()
         code = self.child.wait()
         self.stdout.close()
-        return code
+        self.stderr.seek(0)
+        return out, self.stderr.read(), code
+
+
+def answers_to(root: Path, said: bytes) -> list[dict[str, Any]]:
+    """Return what a server says to lines that come at once, and then the end of its input."""
+    server = ForkedServer(root)
+    server.stdin.write(said)
+    out, _, code = server.end()
+    assert code == 0
+    return [json.loads(line) for line in out.splitlines()]
 
 
 def code_of(result: dict[str, Any]) -> str:
@@ -115,9 +127,7 @@ def test_request_that_cannot_be_read_is_refused_by_its_number(arena: Path, query
         call % query,
         '{"jsonrpc": "2.0", "id": null, "method": "tools/list"}',
     ]
-    words = command(arena)
-    done = subprocess.run(words, input="\n".join(lines).encode() + b"\n", capture_output=True, check=True, timeout=120)
-    answers = {one["id"]: one for one in map(json.loads, done.stdout.splitlines())}
+    answers = {one["id"]: one for one in answers_to(arena, "\n".join(lines).encode() + b"\n")}
     assert answers[2]["error"]["code"] == -32602
     assert set(answers) == {1, 2}
 
@@ -159,13 +169,12 @@ def test_nothing_but_messages_reaches_standard_output(arena: Path):
 
 
 def test_a_broken_line_is_answered_and_the_next_one_served(arena: Path):
-    server = Raw(command(arena))
+    server = ForkedServer(arena)
     server.send(HELLO)
     server.receive()
     server.send(READY)
-    assert server.process.stdin
-    server.process.stdin.write(b'{"jsonrpc": "2.0", "id": \xff\n')
-    found = server.call(2, "search", query="upload retries") if server.process.poll() is None else {}
+    server.stdin.write(b'{"jsonrpc": "2.0", "id": \xff\n')
+    found = server.call(2, "search", query="upload retries") if server.child.poll() is None else {}
     assert "five times" in str(found)
     assert server.end()[2] == 0
 
@@ -183,30 +192,25 @@ def test_what_was_asked_before_the_input_ended_is_answered(arena: Path):
         for number, (name, given) in enumerate(calls, 2)
     ]
     said = "".join(json.dumps(message) + "\n" for message in messages).encode()
-    done = subprocess.run(command(arena), input=said, capture_output=True, check=True, timeout=120)
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
-    assert {answer["id"] for answer in answers if "result" in answer} == {1, 2, 3, 4}
+    assert {answer["id"] for answer in answers_to(arena, said) if "result" in answer} == {1, 2, 3, 4}
 
 
 def test_a_request_that_was_taken_back_is_not_waited_for(arena: Path):
     messages = [HELLO, READY, {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}]
     gone = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}
     said = "".join(json.dumps(message) + "\n" for message in [*messages, gone, {"jsonrpc": "2.0"}]).encode()
-    done = subprocess.run(command(arena), input=said, capture_output=True, check=True, timeout=120)
-    assert json.loads(done.stdout.splitlines()[0])["id"] == 1
+    assert answers_to(arena, said)[0]["id"] == 1
 
 
 def test_a_client_that_is_gone_ends_it_without_a_word(arena: Path):
-    server = Raw(command(arena))
+    server = ForkedServer(arena)
     server.send(HELLO)
     server.receive()
     server.send(READY)
-    assert server.process.stdout
-    server.process.stdout.close()
+    server.stdout.close()
     server.send({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})
-    assert server.process.wait(timeout=120) == 0
-    assert server.process.stderr
-    assert server.process.stderr.read() == b""
+    assert server.child.wait() == 0
+    assert server.end() == (b"", b"", 0)
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
@@ -312,7 +316,9 @@ def test_twenty_servers_on_one_root_at_once(arena: Path):
         for server in servers:
             server.child.kill()
         raise
-    assert [server.end() for server in reversed(servers)] == [0] * SERVERS  # each holds the streams of those before it
+    assert [server.end()[2] for server in reversed(servers)] == [
+        0
+    ] * SERVERS  # each holds the streams of those before it
     assert len(answers) == 6 * SERVERS
     told = [one for one in answers if one.get("isError") and code_of(one) != "not_in_memory_db"]
     assert told == []

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 
+from oracle.domain.spelling import suggest
 from oracle.domain.values import value
 from oracle.errors import UsageError
 from oracle.store.disk import files, rewriting, steps
@@ -146,7 +147,8 @@ def set_value(context: Context, key: str, text: str) -> Setting:
         raise _unknown(key)
     content = _parse(text)
     if not rule[3](content):
-        raise UsageError(say("{text!r} is not a value of {key}.", text=text[:100], key=key), hint=rule[4])
+        hint = suggest(text, LANGUAGES) if key == "language" else rule[4]
+        raise UsageError(say("{text!r} is not a value of {key}.", text=text[:100], key=key), hint=hint)
     path = context.root.join(SETTINGS)
 
     def alter(raw: bytes | None) -> bytes:
@@ -231,6 +233,4 @@ def _parse(text: str) -> object:
 
 
 def _unknown(key: str) -> UsageError:
-    return UsageError(
-        say("Unknown setting {key!r}.", key=key[:100]), hint=say("Choose one of {choices}.", choices=KEYS)
-    )
+    return UsageError(say("Unknown setting {key!r}.", key=key[:100]), hint=suggest(key, KEYS))

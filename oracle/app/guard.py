@@ -13,6 +13,7 @@ from collections.abc import Mapping
 
 from oracle.domain.records.drafts import Draft, Evidence
 from oracle.domain.safety.privacy import Guard, PrivacyFinding, find_personal
+from oracle.domain.spelling import suggest
 from oracle.domain.values import fields_of
 from oracle.errors import NotFound, PrivacyBlocked, SecretFound, UsageError
 from oracle.process import read_input
@@ -61,7 +62,7 @@ def clean(
     if policy not in POLICIES:
         raise UsageError(
             say("Unknown policy {secrets!r}.", secrets=policy),
-            hint=say("Choose one of {choices}.", choices=POLICIES),
+            hint=suggest(policy, POLICIES),
         )
     rules = open_guard(context, secrets=policy != ALLOW)
     if not rules.finds_in(texts([item for item in fields.values() if item])):

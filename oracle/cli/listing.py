@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from oracle.cli.output import Table, visible
+from oracle.domain.spelling import guess
 from oracle.wording import joined, say, say_each
 
 if TYPE_CHECKING:
@@ -90,14 +91,17 @@ def seat_of(record: Summary) -> str:
 
 
 def known_words(context: Context, filters: Mapping[str, str]) -> str:
-    """Return which kinds or statuses there are, when one was asked for that no record has."""
+    """Return the way out when a kind, status or author was asked for that no record has, "" if each is known."""
     from oracle.app.overview import completion
 
-    for name in ("kind", "status"):
+    for name in ("kind", "status", "author"):
         asked = filters.get(name, "").strip().lower()
         known = completion.names(context, name) if asked else []
-        if known and asked not in (word.lower() for word in known):
-            if name == "kind":
-                return say("Known kinds: {known}.", known=known)
-            return say("Known statuses: {known}.", known=known)
+        if not known or asked in (word.lower() for word in known):
+            continue
+        if meant := guess(asked, known):
+            return meant
+        if name != "author":
+            kinds = say("Known kinds: {known}.", known=known)
+            return kinds if name == "kind" else say("Known statuses: {known}.", known=known)
     return ""

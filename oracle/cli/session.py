@@ -27,6 +27,7 @@ from oracle.cli.output import (
     wants_colour,
     write_out,
 )
+from oracle.domain.spelling import suggest
 from oracle.errors import NotFound, OracleError, UsageError
 from oracle.wording import Sentence, say, spoken
 
@@ -237,7 +238,7 @@ def choose_language(asked: str | None, words: Sequence[str], environ: Mapping[st
 
 def _stated(language: str, fault: Sentence) -> str:
     if language not in LANGUAGES:
-        raise UsageError(fault, hint=say("Choose one of {choices}.", choices=LANGUAGES))
+        raise UsageError(fault, hint=suggest(language, LANGUAGES))
     return _spoken(language)
 
 

@@ -11,8 +11,6 @@ from oracle.wording import say, say_each
 MAX_NAME_BYTES = 128
 _LONGEST_ECHO = 60
 """Characters of a bad value that a sentence repeats."""
-_SHORTEST_MISTYPED = 3
-"""Bytes of a name below which another letter makes another name."""
 SHARED = "_shared"
 """The project of records that belong to none: they lie under `shared/`."""
 ENTITY = "entity:"
@@ -54,42 +52,6 @@ def check_name(value: str, what: str) -> str:
             hint=say("Choose a shorter name."),
         )
     return name
-
-
-def is_one_letter_off(one: str, other: str) -> bool:
-    """Return whether two names differ by one letter that was added, left out, replaced or swapped with its neighbour.
-
-    Names that differ in a digit, and names of one or two letters, are no slips.
-    """
-    if min(len(one.encode()), len(other.encode())) < _SHORTEST_MISTYPED:
-        return False
-    if [*filter(str.isdigit, one)] != [*filter(str.isdigit, other)]:
-        return False
-    return _is_one_edit_off(one, other)
-
-
-def is_one_slip_off(typed: str, meant: str) -> bool:
-    """Return whether a word is another one in other case, or with one character added, left out, replaced or swapped."""
-    one, other = fold_name(typed), fold_name(meant)
-    return typed != meant and (one == other or _is_one_edit_off(one, other))
-
-
-def is_mistyped(typed: str, meant: str) -> bool:
-    """Return whether a name is another one with one slip, or a piece of it that was cut off at either end."""
-    one, other = fold_name(typed), fold_name(meant)
-    is_cut = 0 < len(one) < len(other) and (other.startswith(one) or other.endswith(one))
-    return is_cut or is_one_slip_off(typed, meant)
-
-
-def _is_one_edit_off(one: str, other: str) -> bool:
-    if len(one) != len(other):
-        short, long = sorted((one, other), key=len)
-        return any(long[:place] + long[place + 1 :] == short for place in range(len(long)))
-    differing = [place for place, pair in enumerate(zip(one, other, strict=True)) if pair[0] != pair[1]]
-    if len(differing) != 2:
-        return len(differing) == 1
-    left, right = differing
-    return right == left + 1 and one[left : right + 1] == other[right] + other[left]
 
 
 def is_name(value: str) -> bool:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from oracle.domain.spelling import suggest
 from oracle.errors import UsageError
 from oracle.store.disk import steps
 from oracle.wording import say
@@ -49,9 +50,7 @@ CLAUDE, CODEX, GEMINI = CLIENTS.values()
 def find_client(tool: str) -> Client:
     """Return the client of a name. Raises UsageError for an unknown one."""
     if tool not in CLIENTS:
-        raise UsageError(
-            say("Unknown tool {tool!r}.", tool=tool), hint=say("Choose one of {choices}.", choices=CLIENTS)
-        )
+        raise UsageError(say("Unknown tool {tool!r}.", tool=tool), hint=suggest(tool, CLIENTS))
     return CLIENTS[tool]
 
 

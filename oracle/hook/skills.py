@@ -11,6 +11,7 @@ import shlex
 
 from oracle.domain.markdown import managed_block
 from oracle.domain.names import ROLES, check_name, role_of
+from oracle.domain.spelling import suggest
 from oracle.errors import Conflict, DiskFailure, UsageError
 from oracle.hook import settings
 from oracle.hook.changes import FileChange
@@ -101,7 +102,7 @@ def _role(seat: str) -> str:
 def _place(workspace: str, tool: str, role: str) -> str:
     """Return the file that a tool reads. Raises UsageError if it is not a file, or outside of the workspace by a link."""
     if tool not in TOOLS:
-        raise UsageError(say("Unknown tool {tool!r}.", tool=tool), hint=say("Choose one of {choices}.", choices=TOOLS))
+        raise UsageError(say("Unknown tool {tool!r}.", tool=tool), hint=suggest(tool, TOOLS))
     folder = settings.workspace_folder(workspace)
     path = f"{folder.rstrip('/')}/{TOOLS[tool].format(name=NAMES[role])}"
     real = os.path.realpath(path)

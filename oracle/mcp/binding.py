@@ -8,6 +8,7 @@ from pathlib import Path
 
 from oracle.app.context import Context
 from oracle.domain.names import MEMORY, check_name
+from oracle.domain.spelling import suggest
 from oracle.domain.values import value
 from oracle.errors import InvalidProfile, NoProfile, OwnershipError, UsageError
 from oracle.wording import say
@@ -84,9 +85,7 @@ def render_config(client: str, *, seat: str, project: str, root: str) -> str:
     Raises UsageError for an unknown client.
     """
     if client not in CONFIG_FILES:
-        raise UsageError(
-            say("Unknown tool {tool!r}.", tool=client), hint=say("Choose one of {choices}.", choices=CONFIG_FILES)
-        )
+        raise UsageError(say("Unknown tool {tool!r}.", tool=client), hint=suggest(client, CONFIG_FILES))
     words = ["mcp", "--seat", seat]
     words += ["--project", project] if project else []
     words += ["--memory-dir", root] if root else []

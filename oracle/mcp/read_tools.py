@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from oracle.app.records.views import chain_json
 from oracle.app.scans.machine import veiled_claim, veiled_fact
-from oracle.domain.links.links import EDGE_TYPES
 from oracle.domain.names import is_entity
 from oracle.domain.records.packets import Request
-from oracle.errors import NotInFederation, NotInMemory, UsageError
+from oracle.errors import NotInFederation, NotInMemory
 from oracle.mcp.results import NOTICE, Answer, fenced, label, refusal, without_lists
 from oracle.mcp.schemas import FILTER_NAMES
 from oracle.wording import say
@@ -74,10 +73,11 @@ def backlinks(context: Context, _: Binding, *, target: str, types: Sequence[str]
     """List what links to a target."""
     from oracle.app.records import listing, targets
     from oracle.app.records.graph import backlinks as backlinks_
+    from oracle.app.records.graph import check_types
     from oracle.app.records.listing import standing
     from oracle.app.records.naming import find
 
-    _check_types(types)
+    check_types(types)
     name = targets.resolve(context, target)
     rows = backlinks_(context, name, types=types)
     if not rows:
@@ -114,11 +114,12 @@ def graph(
 ) -> Answer:
     """Walk the graph from a target."""
     from oracle.app.records import listing
+    from oracle.app.records.graph import check_types
     from oracle.app.records.graph import graph as graph_
     from oracle.app.records.listing import standing
     from oracle.app.records.naming import find
 
-    _check_types(types)
+    check_types(types)
     name = find(context, target)
     way = direction or ("in" if is_entity(name) else "out")
     walk = graph_(context, name, depth=depth, direction=way, types=types)
@@ -182,15 +183,6 @@ def _cut(text: str, first_line: int) -> tuple[str, int]:
         count += 1
     kept = lines[:count] if count else [lines[0][:LONGEST_SHOWN]]
     return "\n".join(kept), first_line + len(kept) - 1
-
-
-def _check_types(types: Sequence[str]) -> None:
-    unknown = [name for name in types if name not in EDGE_TYPES]
-    if unknown:
-        raise UsageError(
-            say("Unknown edge type {unknown!r}.", unknown=unknown[0][:60]),
-            hint=say("Choose one of {choices}.", choices=EDGE_TYPES),
-        )
 
 
 def _walk_json(walk: Walk, marks: Mapping[str, str]) -> dict[str, object]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from oracle.domain.names import check_name
+from oracle.domain.spelling import suggest
 from oracle.domain.values import value
 from oracle.errors import NotFound, UsageError
 from oracle.mcp.read_tools import line_of, show
@@ -97,7 +98,7 @@ def find_prompt(name: str) -> Prompt:
             return prompt
     raise UsageError(
         say("Unknown prompt {name!r}.", name=name[:60]),
-        hint=say("Choose one of {choices}.", choices=[one.name for one in PROMPTS]),
+        hint=suggest(name, [one.name for one in PROMPTS]),
     )
 
 

@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import TypeVar
 
 from oracle.app.context import Context
+from oracle.domain.spelling import guess
 from oracle.errors import OracleError, UsageError
 from oracle.mcp.binding import Binding
 from oracle.mcp.results import Answer, cleaned, quoted, refusal
@@ -110,7 +111,8 @@ def check_arguments(tool: Tool, arguments: Mapping[str, object]) -> None:
         return
     place = ".".join(map(str, error.absolute_path)) or "the arguments"
     example = error.schema.get("examples", [None])[0] if isinstance(error.schema, dict) else None
-    hint = (
+    is_word = error.validator == "enum" and isinstance(error.instance, str)
+    hint = (guess(str(error.instance), error.validator_value) if is_word else "") or (
         f"As in {example!r}."
         if example is not None
         else f"The arguments of {tool.name} are {', '.join(tool.arguments)}."

@@ -129,6 +129,21 @@ def test_status_of_another_tool_hinders_no_other_step():
         workflows.advance(text, "a", "done")
 
 
+@pytest.mark.parametrize(
+    ("step", "status", "hint"),
+    [
+        ("build", "in_progres", "Did you mean in_progress?"),
+        ("build", "In_Progress", "Did you mean in_progress?"),
+        ("biuld", "in_progress", "Did you mean build?"),
+        ("build", "done", "It may become in_progress."),
+    ],
+)
+def test_a_mistyped_step_or_status_is_named_with_the_one_that_was_meant(step: str, status: str, hint: str):
+    with pytest.raises(UsageError) as caught:
+        workflows.advance(TWO, step, status)
+    assert caught.value.hint == hint
+
+
 def test_unknown_step_names_those_that_are_there():
     with pytest.raises(UsageError) as caught:
         workflows.advance(TWO, "test", "done")

@@ -14,8 +14,10 @@ from pathlib import Path
 import pytest
 
 from oracle.api import Oracle
-from oracle.domain.names import is_one_letter_off
-from oracle.domain.records.drafts import Draft
+from oracle.domain.links.links import EDGE_TYPES
+from oracle.domain.names import NAMESPACES, ORPHAN_KINDS, ROLES
+from oracle.domain.records.drafts import STATUSES, Draft
+from oracle.domain.spelling import find_near, is_one_letter_off, suggest
 from oracle.errors import MistypedProject, OracleError, UsageError
 from oracle.mcp.tools import BY_NAME
 from tests.laws.test_every_parameter_is_clean import (
@@ -205,3 +207,107 @@ def test_the_tool_asks_about_a_mistyped_task_and_takes_a_confirmation(outset: Wo
     result = call(root, "deliver", **given)
     assert (result.code, "did you mean Q-17" in result.text) == ("mistyped_task", True)
     assert not call(root, "deliver", **given, unsolicited=True).is_error
+
+
+OFFERED = {  # words of a closed set that the metavar does not list
+    ("write", "kind"): ORPHAN_KINDS,
+    ("write", "status"): STATUSES,
+    ("memory_write", "kind"): ORPHAN_KINDS,
+    ("show", "types"): EDGE_TYPES,
+    ("backlinks", "types"): EDGE_TYPES,
+    ("graph", "types"): EDGE_TYPES,
+    ("list", "namespace"): NAMESPACES,
+    ("list", "kind"): ("decision",),
+    ("list", "status"): ("open",),
+    ("list", "author"): ("memory",),
+    ("search", "kind"): ("decision",),
+    ("search", "status"): ("open",),
+    ("check", "only"): ("orphans", "unresolved", "stale", "review"),
+    ("handoffs list", "state"): ("open", "claimed", "consumed", "unnotified"),
+    ("scan machine", "only"): ("network", "system", "credentials"),
+    ("project add", "tool"): ("claude", "codex", "gemini"),
+    ("config get", "key"): ("language", "daemon.hold"),
+    ("config set", "key"): ("language", "daemon.hold"),
+    ("team task list-pending", "role"): ROLES,
+}
+MORE = {  # what a call needs beside the word under test
+    "list namespace": ["--entities"],
+    "show types": ["--links"],
+    "search kind": ["--lexical"],
+    "search status": ["--lexical"],
+}
+
+
+def closed() -> list[tuple[Program, Parameter, str]]:
+    """Return every parameter that takes words of a closed set, with each word that is long enough for a slip."""
+    return [
+        (program, one, choice)
+        for program in [*commands(), *programs()]
+        for one in program.parameters
+        if program.run is None or (program.words[0], one.name) in OFFERED
+        for choice in one.choices or OFFERED.get((" ".join(program.words), one.name), ())
+        if len(choice) > len("yes")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("program", "one", "choice"),
+    closed(),
+    ids=lambda one: " ".join(one.words) if isinstance(one, Program) else getattr(one, "name", one),
+)
+def test_a_mistyped_word_of_a_closed_set_is_refused_with_the_one_that_was_meant(
+    outset: World, program: Program, one: Parameter, choice: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(outset.given)
+    typed = choice[:2] + choice[3:]
+    place = outset.untouched()
+    answers = []
+    for work, extent in itertools.product(WORK, EXTENTS):
+        words = [*program.call(place, one, typed, work, extent), *MORE.get(f"{' '.join(program.words)} {one.name}", [])]
+        code, said = run(program, place, words, monkeypatch)
+        answers.append((code, said))
+        if code and f"id you mean {choice}?" in said:
+            return
+    raise AssertionError(answers)
+
+
+@pytest.mark.parametrize(
+    ("tool", "name", "choice"),
+    [
+        (tool.name, name, choice)
+        for tool in BY_NAME.values()
+        for name, schema in tool.arguments.items()
+        for choice in schema.get("enum", ())
+        if len(choice) > len("yes")
+    ],
+)
+def test_a_tool_names_the_word_that_was_meant(outset: World, tool: str, name: str, choice: str) -> None:
+    arguments = BY_NAME[tool].arguments
+    given = {one: arguments[one]["examples"][0] for one in BY_NAME[tool].required} | {name: choice[:2] + choice[3:]}
+    result = call(root_of(outset.untouched()), tool, **given)
+    assert (result.code, f"Did you mean {choice}?" in result.text) == ("usage", True)
+
+
+@pytest.mark.parametrize(
+    ("typed", "near"),
+    [
+        ("Decision", "decision"),
+        ("decisoin", "decision"),
+        ("dec", "decision"),
+        ("decisions", "decision"),
+        ("finnding", "finding"),
+        ("tasks", "task"),
+        ("PLAN", "plan"),
+        ("deccisioon", "decision"),
+        ("note", ""),
+        ("lane", ""),
+        ("", ""),
+        ("delivery", ""),
+        ("event", ""),
+        ("observation", ""),
+    ],
+)
+def test_the_nearest_word_is_offered_and_a_far_one_is_not(typed: str, near: str) -> None:
+    assert find_near(typed, ORPHAN_KINDS) == near
+    offered = f"Did you mean {near}?" if near else f"Choose one of {', '.join(ORPHAN_KINDS)}."
+    assert suggest(typed, ORPHAN_KINDS) == offered

@@ -18,6 +18,7 @@ from oracle.domain.delivery.receipts import PAYLOAD, Receipt, ReceiptKind, Recei
 from oracle.domain.names import FRONT, MEMORY
 from oracle.domain.records import decisions as rules
 from oracle.domain.records.decisions import ABORT, WAIT, DecisionPayload
+from oracle.domain.spelling import suggest
 from oracle.domain.values import contents_of, value
 from oracle.errors import Conflict, NotFound, UsageError
 from oracle.store.delivery import handoffs
@@ -161,7 +162,7 @@ def resolve(
     if chosen not in payload.choices:
         raise UsageError(
             say("{chosen!r} is not an option.", chosen=chosen),
-            hint=say("Choose one of {choices}.", choices=payload.choices),
+            hint=suggest(chosen, payload.choices),
         )
     name = asked.name.answered_by()
     is_new = _settle(context, team, name, payload, chosen=chosen, decider=decider)

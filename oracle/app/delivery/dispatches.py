@@ -10,8 +10,8 @@ from oracle.app.delivery.team import OPERATOR, Team
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.addressing import AddressedDispatch
 from oracle.domain.delivery.receipts import CONSUMED, PAYLOAD, Receipt, ReceiptKind, ReceiptName
-from oracle.domain.names import is_mistyped
 from oracle.domain.records.decisions import DecisionPayload, resolve_command
+from oracle.domain.spelling import is_mistyped
 from oracle.domain.values import value
 from oracle.errors import CompletionRefused, MistypedTask, OracleError, OtherAsker
 from oracle.store.delivery import handoffs

@@ -16,6 +16,7 @@ from oracle.domain.delivery import receipts
 from oracle.domain.delivery.handoffs import Handoff, HandoffStep, Party, is_stale
 from oracle.domain.delivery.receipts import ReceiptName
 from oracle.domain.names import check_name
+from oracle.domain.spelling import suggest
 from oracle.domain.values import value
 from oracle.errors import DiskFailure, NotFound, OracleError, UsageError
 from oracle.store.delivery import handoff_list, responses
@@ -117,9 +118,7 @@ class Story:
 def list_all(context: Context, *, project: str = "", state: str = "") -> Handoffs:
     """Return the handoffs of one project, or of all with problems named. Raises UsageError for an unknown state, NoProfile."""
     if state and state not in STATES:
-        raise UsageError(
-            say("There is no state {state!r}.", state=state), hint=say("Choose one of {choices}.", choices=STATES)
-        )
+        raise UsageError(say("There is no state {state!r}.", state=state), hint=suggest(state, STATES))
     items: list[ListedHandoff] = []
     problems: list[str] = []
     around = _outside(context)

@@ -20,6 +20,7 @@ from oracle.domain.records import remembered as rules
 from oracle.domain.records.drafts import Draft, Evidence
 from oracle.domain.records.remembered import Parts
 from oracle.domain.relative_dates import make_absolute
+from oracle.domain.spelling import suggest
 from oracle.domain.values import contents_of, replace, value
 from oracle.errors import InvalidRecord, NotInMemory, OwnershipError, UsageError
 from oracle.index.db import Connection
@@ -95,7 +96,7 @@ def missing_parts(note: Note) -> tuple[str, ...]:
     if note.type not in rules.MEMORY_TYPES:
         raise UsageError(
             say("The memory type {type!r} is unknown.", type=note.type[:60]),
-            hint=say("Choose one of {choices}.", choices=rules.MEMORY_TYPES),
+            hint=suggest(note.type, rules.MEMORY_TYPES),
         )
     return rules.missing_parts(note.type, _parts(note))
 

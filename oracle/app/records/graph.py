@@ -8,6 +8,7 @@ from oracle.app.context import Context
 from oracle.app.records.targets import resolve
 from oracle.domain.links.graph import DIRECTIONS, Walk, walk
 from oracle.domain.names import NAMESPACES
+from oracle.domain.spelling import suggest
 from oracle.errors import UsageError
 from oracle.index.db import Connection
 from oracle.index.read import query
@@ -51,7 +52,7 @@ def entities(context: Context, namespace: str = "", *, top: int = 20, fresh: boo
     if namespace and namespace not in NAMESPACES:
         raise UsageError(
             say("Unknown namespace {namespace!r}.", namespace=namespace),
-            hint=say("Choose one of {choices}.", choices=NAMESPACES),
+            hint=suggest(namespace, NAMESPACES),
         )
     return context.index.find(lambda connection: query.entities(connection, namespace, top), fresh=fresh)
 
@@ -71,7 +72,7 @@ def graph(
     if direction not in DIRECTIONS:
         raise UsageError(
             say("The direction {direction!r} is unknown.", direction=direction),
-            hint=say("Choose one of {choices}.", choices=DIRECTIONS),
+            hint=suggest(direction, DIRECTIONS),
         )
 
     def explore(connection: Connection) -> Walk:
@@ -94,6 +95,6 @@ def check_types(types: Sequence[str]) -> None:
     for name in types:
         if name not in EDGE_TYPES:
             raise UsageError(
-                say("Unknown edge type {name!r}.", name=name),
-                hint=say("Choose one or more of {choices}.", choices=EDGE_TYPES),
+                say("Unknown edge type {name!r}.", name=name[:60]),
+                hint=suggest(name, EDGE_TYPES),
             )

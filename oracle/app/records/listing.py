@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from oracle.app.context import Context
 from oracle.app.records.views import Summary
 from oracle.domain import timestamps
-from oracle.domain.names import check_name, fold_name, is_entity, role_of
+from oracle.domain.names import ROLES, check_name, fold_name, is_entity, role_of
 from oracle.errors import NotInFederation, UsageError
 from oracle.index.db import Connection
 from oracle.index.read import query
@@ -112,7 +112,7 @@ def require_present(context: Context, wanted: Mapping[str, str]) -> None:
         reason = say("the seat {seat} has no folder in any project", seat=seat)
         if project:
             reason = say("the seat {seat} has no folder in project {project}", seat=seat, project=project)
-        raise NotInFederation(_absent(reason), hint=_meant(seat, folders))
+        raise NotInFederation(_absent(reason), hint=_meant(seat, [*folders, *(role for role in ROLES if role != seat)]))
 
 
 def _absent(reason: Sentence) -> Sentence:

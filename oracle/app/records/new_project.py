@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from oracle.app.context import Context
-from oracle.domain.names import ORPHAN_KINDS, SHARED, check_name, is_one_letter_off, role_of
+from oracle.domain.names import ORPHAN_KINDS, SHARED, check_name, role_of
+from oracle.domain.spelling import is_one_letter_off
 from oracle.errors import MistypedProject, OracleError
 from oracle.store.root import profile, projects
 from oracle.store.root.layout import Root

@@ -13,6 +13,7 @@ from oracle.app.answers.reply import CitedFact
 from oracle.app.context import Context
 from oracle.domain import timestamps
 from oracle.domain.safety.secrets import find_secrets
+from oracle.domain.spelling import find_near
 from oracle.domain.values import replace, value
 from oracle.errors import NotInMemory, OracleError, UsageError
 from oracle.scan.machine import DEFAULT, SCANNERS, Machine, fingerprint, read_value, run
@@ -85,8 +86,12 @@ def choose(only: Sequence[str]) -> tuple[str, ...]:
     """Return the scanners to run: those named, else the usual ones. Raises UsageError for an unknown scanner."""
     unknown = [name for name in only if name not in SCANNERS]
     if unknown:
+        near = find_near(unknown[0], tuple(SCANNERS))
         raise UsageError(
-            say("unknown scanners: {unknown}", unknown=unknown), hint=say("available: {scanners}", scanners=SCANNERS)
+            say("unknown scanners: {unknown}; did you mean {near}?", unknown=unknown, near=near)
+            if near
+            else say("unknown scanners: {unknown}", unknown=unknown),
+            hint=say("available: {scanners}", scanners=SCANNERS),
         )
     return tuple(dict.fromkeys(only)) or DEFAULT
 

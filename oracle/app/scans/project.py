@@ -10,6 +10,7 @@ from oracle.app.context import Context
 from oracle.app.records.new_project import refuse_mistyped
 from oracle.domain import timestamps
 from oracle.domain.names import check_name
+from oracle.domain.spelling import suggest
 from oracle.domain.values import value
 from oracle.errors import InvalidRecord, NotFound, UsageError
 from oracle.scan.project import DEPTHS, scan
@@ -57,9 +58,7 @@ def scan_project(
     """
     name = check_name(project, "project")
     if depth not in DEPTHS:
-        raise UsageError(
-            say("Unknown depth {depth!r}.", depth=depth), hint=say("Choose one of {choices}.", choices=DEPTHS)
-        )
+        raise UsageError(say("Unknown depth {depth!r}.", depth=depth), hint=suggest(depth, DEPTHS))
     folder = os.path.realpath(_find(context, name, repository))
     moment = timestamps.print_moment(context.now())
     records = {kind: _record(name, kind, moment, data) for kind, data in scan(folder, depth).items()}

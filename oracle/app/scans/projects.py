@@ -12,6 +12,7 @@ from oracle.app import guard
 from oracle.app.context import Context
 from oracle.app.records.edges import follow_repository
 from oracle.domain.names import MEMORY, check_name
+from oracle.domain.spelling import suggest
 from oracle.domain.values import value
 from oracle.errors import InvalidProfile, NoProfile, NotFound, OracleError, UsageError
 from oracle.scan.sanitize import clean
@@ -72,7 +73,7 @@ def add(context: Context, name: str, stated: Mapping[str, str]) -> Registered:
     if unknown:
         raise UsageError(
             say("Unknown fields of a project: {unknown}.", unknown=sorted(unknown)),
-            hint=say("Choose one of {choices}.", choices=_FIELDS),
+            hint=suggest(min(unknown), _FIELDS),
         )
     guard.clean(context, {"project": name, **stated}, guard.REFUSE, what=say("The project"))
     given = {key: item.strip() for key, item in stated.items() if item.strip()}

@@ -11,6 +11,7 @@ from oracle.domain.markdown.documents import text_of
 from oracle.domain.names import check_name, fold_name
 from oracle.domain.sources.claude_code import find_faults
 from oracle.domain.sources.source import CLAUDE_CODE, INDEX, KINDS, NAMED_BY_FILE, OPENCLAW, Source
+from oracle.domain.spelling import suggest
 from oracle.domain.values import replace, value
 from oracle.errors import NotFound, RecordExists, UsageError
 from oracle.index.read import query
@@ -86,7 +87,7 @@ def _described(context: Context, kind: str, path: str, *, project: str, seat: st
     if kind not in KINDS:
         raise UsageError(
             say("Unknown kind of source {kind!r}.", kind=kind[:100]),
-            hint=say("Choose one of {kinds}.", kinds=KINDS),
+            hint=suggest(kind, KINDS),
         )
     place = os.path.realpath(os.path.expanduser(path))
     folder = os.path.realpath(find_folder(kind, place, os.environ))

@@ -20,6 +20,7 @@ from oracle.domain.delivery.receipts import Receipt, ReceiptKind
 from oracle.domain.delivery.workflows import WorkflowStep
 from oracle.domain.names import MEMORY, check_name
 from oracle.domain.records.drafts import Draft
+from oracle.domain.spelling import suggest
 from oracle.domain.values import value
 from oracle.errors import Blocked, NotFound, TaskAlreadyQueued, UsageError
 from oracle.store.delivery import handoffs
@@ -63,7 +64,7 @@ def integrate(
 ) -> Integrated:
     """Take one lane for a task with an unmerged commit; another supersedes it. Raises NotFound, UsageError, Blocked."""
     if lane not in LANES:
-        raise UsageError(say("{lane!r} is not a lane.", lane=lane), hint=say("Choose one of {choices}.", choices=LANES))
+        raise UsageError(say("{lane!r} is not a lane.", lane=lane), hint=suggest(lane, LANES))
     team = open_team(context, project)
     passed = _passed(team, check_name(task_id, "task id"))
     reported = passed.text("builder_commit") or passed.text("commit")

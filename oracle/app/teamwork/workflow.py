@@ -21,6 +21,8 @@ from oracle.domain.delivery import workflows as rules
 from oracle.domain.delivery.receipts import ReceiptKind
 from oracle.domain.delivery.task_queue import Task
 from oracle.domain.delivery.workflows import BLOCKED, DONE, IN_PROGRESS, WorkflowStep
+from oracle.domain.names import ROLES, role_of
+from oracle.domain.spelling import is_one_slip_off, suggest
 from oracle.domain.values import value
 from oracle.errors import NoProfile, OracleError, UsageError
 from oracle.store.delivery import handoffs, task_tree
@@ -106,7 +108,12 @@ def create_task(
 
 
 def list_pending(context: Context, project: str, role: str) -> list[tuple[str, str]]:
-    """Return (task id, step) of every step that a role may begin now; a workflow that can't be followed is a warning."""
+    """Return (task id, step) of every step that a role may begin now; a workflow that can't be followed is a warning.
+
+    Raises UsageError for a mistyped role.
+    """
+    if not role_of(role) and any(is_one_slip_off(role, known) for known in ROLES):
+        raise UsageError(say("Unknown role {role!r}.", role=role[:60]), hint=suggest(role, ROLES))
     tree, _ = tree_of(context, project)
     found = []
     for task_id in task_tree.tasks_with_workflow(tree.tasks_root):

@@ -13,6 +13,7 @@ from oracle.cli.listing import chain_json, replaced_by
 from oracle.cli.options import Fresh, Full, Target, Types, option, single
 from oracle.cli.output import columns, is_terminal, visible, write_out
 from oracle.cli.session import Call
+from oracle.domain.spelling import suggest
 from oracle.errors import UsageError
 from oracle.wording import joined, say
 
@@ -49,7 +50,7 @@ def graph(
 
     call.as_json = call.as_json or form == "json"
     if form not in ("json", *FORMS):
-        raise UsageError(say("Unknown format {form!r}.", form=form), hint=say("Choose text, json, mermaid or dot."))
+        raise UsageError(say("Unknown format {form!r}.", form=form), hint=suggest(form, ("json", *FORMS)))
     with call.context("edges") as context:
         name = naming.find(context, target, fresh=fresh)
         direction = direction or ("in" if name.startswith("entity:") else "out")  # nothing leads out of an entity

@@ -13,6 +13,7 @@ from oracle.cli.application import group
 from oracle.cli.options import NewProject, OfProject, argument, option
 from oracle.cli.output import Table
 from oracle.cli.session import Call
+from oracle.errors import UsageError
 from oracle.wording import joined, say, say_each
 
 Name = Annotated[str, argument("NAME", "The project.", completion.projects)]
@@ -62,6 +63,8 @@ def add(
 ) -> None:
     """Register a project, or change its entry."""
     from oracle.app.scans import projects
+    from oracle.domain.spelling import is_one_slip_off, suggest
+    from oracle.hook.clients import CLIENTS
 
     stated = {
         "repo_path": str(Path(repo).expanduser().absolute()) if repo else "",
@@ -70,6 +73,8 @@ def add(
         "template_name": template,
         "tmux_name": session,
     }
+    if any(is_one_slip_off(tool, known) for known in CLIENTS if tool not in CLIENTS):
+        raise UsageError(say("Unknown tool {tool!r}.", tool=tool), hint=suggest(tool, CLIENTS))
     with call.context() as context:
         found = projects.add(context, name, stated)
     call.answer(found.as_json(), Table(say_each("project", "outcome"), [(found.name, found.outcome)]))

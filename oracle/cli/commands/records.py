@@ -10,6 +10,7 @@ from oracle.cli.listing import record_json, records_table, with_chains
 from oracle.cli.options import Filters, Fresh, Full, Project, option, single
 from oracle.cli.output import Table, emphasise, print_table, visible, write_out
 from oracle.cli.session import Call
+from oracle.domain.spelling import suggest
 from oracle.errors import NotInMemory, UsageError
 from oracle.wording import say, say_each, say_many
 
@@ -94,7 +95,7 @@ def check(
         if name not in CHECKS:
             raise UsageError(
                 say("Unknown check {name!r}.", name=name),
-                hint=say("Choose one or more of {choices}.", choices=list(CHECKS)),
+                hint=suggest(name, CHECKS),
             )
     found: dict[str, Found] = {}
     with call.context(names[0] if len(names) == 1 else "checks") as context:

@@ -164,6 +164,7 @@ def print_backlinks(call: Call, target: str, types: Sequence[str], *, is_full: b
     from oracle.app.records import graph, listing, naming
 
     with call.context("backlinks") as context:
+        graph.check_types(types)
         name = naming.find(context, target, fresh=fresh)
         rows = graph.backlinks(context, name, types=types)
         chains = listing.chains(context, (source for source, *_ in rows))

@@ -9,7 +9,6 @@ from oracle.cli.completion import slugs
 from oracle.cli.options import DryRun, NewProject, Secrets, Slug, WriterSeat, argument, option, read_body, single
 from oracle.cli.output import print_line, visible_lines, write_out
 from oracle.cli.session import Call
-from oracle.errors import OwnershipError
 from oracle.wording import say
 
 if TYPE_CHECKING:
@@ -58,7 +57,6 @@ def write(
     from oracle.app.records import write
     from oracle.domain.records.drafts import Draft, parse_evidence
 
-    _require_kind(kind)
     draft = Draft(
         kind,
         project,
@@ -83,21 +81,6 @@ def write(
             context, draft, secrets=secrets, dry_run=dry_run, needs_body=True, new_project=new_project
         )
     print_written(call, written)
-
-
-def _require_kind(kind: str) -> None:
-    """Raise OwnershipError for a misspelt kind of Memory's; writing refuses the other unknown kinds."""
-    from difflib import get_close_matches
-
-    from oracle.domain.names import ORPHAN_KINDS
-
-    if kind not in ORPHAN_KINDS and (meant := get_close_matches(kind.lower(), ORPHAN_KINDS, n=1, cutoff=0.7)):
-        raise OwnershipError(
-            say("Memory does not write records of the kind {kind!r}; did you mean {meant}?", kind=kind, meant=meant[0]),
-            hint=say(
-                "Its kinds are decision, finding, task, plan and experience; a seat writes its own records into its own folder."
-            ),
-        )
 
 
 def print_written(call: Call, written: Written) -> None:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from oracle.domain.delivery.task_files import HEALED, LOG_HEADER, one_line
+from oracle.domain.spelling import guess
 from oracle.domain.values import replace, value
 from oracle.errors import UsageError
 from oracle.wording import Sentence, joined, say
@@ -285,10 +286,9 @@ def advance(text: str, name: str, status: str) -> tuple[str, WorkflowStep]:
         )
     step = find_step(steps, name)
     if step is None:
-        known = [one.name for one in steps] or say("none")
-        raise UsageError(
-            say("The workflow has no step {name!r}.", name=name[:80]), hint=say("Its steps are: {known}.", known=known)
-        )
+        known = [one.name for one in steps]
+        hint = guess(name, known) or say("Its steps are: {known}.", known=known or say("none"))
+        raise UsageError(say("The workflow has no step {name!r}.", name=name[:80]), hint=hint)
     if status == step.status:
         return text, step
     allowed = NEXT.get(step.status, ())
@@ -300,12 +300,16 @@ def advance(text: str, name: str, status: str) -> tuple[str, WorkflowStep]:
                 status=step.status[:40],
                 wanted=status[:40],
             ),
-            hint=say("It may become {allowed}.", allowed=joined(" or ", allowed))
-            if allowed
-            else say("This status is final; to reopen the step, edit workflow.md."),
+            hint=("" if status in STATUSES else guess(status, allowed)) or _allow(allowed),
         )
     _set_status(lines, spans[steps.index(step)], status)
     return "\n".join(lines), replace(step, status=status)
+
+
+def _allow(statuses: Sequence[str]) -> Sentence:
+    if statuses:
+        return say("It may become {allowed}.", allowed=joined(" or ", statuses))
+    return say("This status is final; to reopen the step, edit workflow.md.")
 
 
 def _set_status(lines: list[str], span: _Span, status: str) -> None:

@@ -12,9 +12,10 @@ from collections.abc import Mapping, Sequence
 from oracle.domain.markdown.documents import Value
 from oracle.domain.names import MEMORY, ORPHAN_KINDS, check_name, cut
 from oracle.domain.records.records import RELATIONS
+from oracle.domain.spelling import find_near, suggest
 from oracle.domain.values import NOTHING, value
 from oracle.errors import InvalidName, InvalidRecord, OwnershipError, UsageError
-from oracle.wording import say
+from oracle.wording import Sentence, say
 
 SCHEMA_VERSION = "2"
 """The version of the frontmatter that Memory writes; "1" is the reference's drop note."""
@@ -106,7 +107,7 @@ class Draft:
         """Raise InvalidRecord, or OwnershipError for a kind that is not Memory's, when a rule of the kind is broken."""
         if self.kind not in ORPHAN_KINDS:
             raise OwnershipError(
-                say("Memory does not write records of the kind {kind!r}.", kind=cut(self.kind)),
+                self._no_such_kind(),
                 hint=say(
                     "Its kinds are decision, finding, task, plan and experience; a seat writes its own records into its own folder."
                 ),
@@ -116,16 +117,25 @@ class Draft:
         if self.confidence not in CONFIDENCES:
             raise InvalidRecord(
                 say("The confidence {confidence!r} is unknown.", confidence=cut(self.confidence)),
-                hint=say("Choose high, medium or low."),
+                hint=suggest(self.confidence, CONFIDENCES),
             )
         if self.status not in STATUSES:
             raise InvalidRecord(
                 say("The status {status!r} is unknown.", status=cut(self.status)),
-                hint=say("Choose one of {choices}.", choices=STATUSES),
+                hint=suggest(self.status, STATUSES),
             )
         for task in (self.task_id, *self.related_task_ids):
             check_task(task)
         self._check_evidence()
+
+    def _no_such_kind(self) -> Sentence:
+        if near := find_near(self.kind, ORPHAN_KINDS):
+            return say(
+                "Memory does not write records of the kind {kind!r}; did you mean {meant}?",
+                kind=cut(self.kind),
+                meant=near,
+            )
+        return say("Memory does not write records of the kind {kind!r}.", kind=cut(self.kind))
 
     def require_body(self) -> None:
         """Raise InvalidRecord for a record without a text."""

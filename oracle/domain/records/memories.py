@@ -13,6 +13,7 @@ from oracle.domain.names import SHARED, entity
 from oracle.domain.records import remembered
 from oracle.domain.records.drafts import Draft, Evidence
 from oracle.domain.records.records import Record, understand
+from oracle.domain.spelling import suggest
 from oracle.domain.values import NOTHING, value
 from oracle.errors import UsageError
 from oracle.wording import say
@@ -270,7 +271,7 @@ def _require_word(name: str, word: str, known: tuple[str, ...]) -> None:
     if word not in known:
         unknown = say("The {name} {word!r} is unknown.", name=name, word=word[:60])
         what = unknown if word else say("The {name} is missing.", name=name)
-        raise UsageError(what, hint=say("Choose one of {choices}.", choices=known))
+        raise UsageError(what, hint=suggest(word, known))
 
 
 def draft(given: Given, similar: tuple[str, ...] = ()) -> Draft:

@@ -28,6 +28,7 @@ from oracle.domain.records.memories import (
     SUMMARY,
     Memory,
 )
+from oracle.domain.spelling import suggest
 from oracle.domain.values import replace, value
 from oracle.errors import UsageError
 from oracle.wording import say
@@ -76,7 +77,7 @@ class Request:
         if self.role not in READS:
             unknown = say("The role {role!r} is unknown.", role=self.role[:60])
             what = unknown if self.role else say("The role is missing.")
-            raise UsageError(what, hint=say("Choose one of {choices}.", choices=READS))
+            raise UsageError(what, hint=suggest(self.role, READS))
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form, as the routing skill names its parts."""

@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 
-from oracle.domain.names import cut, is_one_slip_off
+from oracle.domain.names import cut
+from oracle.domain.spelling import is_one_slip_off
 from oracle.domain.values import value
 from oracle.errors import UsageError
 from oracle.wording import Sentence, say

@@ -10,7 +10,8 @@ import os
 import re
 from collections.abc import Mapping
 
-from oracle.domain.names import FRONT, check_name, is_one_letter_off, role_of
+from oracle.domain.names import FRONT, check_name, role_of
+from oracle.domain.spelling import is_one_letter_off
 from oracle.domain.values import NOTHING, value
 from oracle.errors import InvalidName, InvalidProfile, NoProfile, UsageError
 from oracle.store.disk import folders, steps

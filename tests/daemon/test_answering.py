@@ -536,3 +536,84 @@ def test_socket_of_a_long_root_lies_apart_from_answers_that_are_kept(tmp_path: P
     address = answer_socket.address(Root(str(tmp_path / ("long" * 30))))
     assert not address.startswith(f"{inbox._folders()[-1]}/")
     assert len(os.fsencode(address)) <= answer_socket._LONGEST_ADDRESS
+
+
+# What killed daemons leave --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give the folder in which the sockets of all Roots lie."""
+    made = tmp_path / "s"
+    monkeypatch.setattr(answer_socket, "address", lambda root: str(made / Path(root.path).name))
+    return made
+
+
+def bound(path: Path, *, kind: int = socket.SOCK_STREAM, listens: bool = False) -> socket.socket:
+    made = socket.socket(socket.AF_UNIX, kind)
+    made.bind(str(path))
+    if listens:
+        made.listen(1)
+    return made
+
+
+def test_a_start_removes_sockets_that_nobody_listens_on_and_nothing_else(folder: Path, tmp_path: Path) -> None:
+    folder.mkdir(mode=0o700)
+    (folder / "file").write_text("kept")
+    (folder / "link").symlink_to(tmp_path)
+    (folder / "folder").mkdir()
+    (folder / "dangling").symlink_to(tmp_path / "nowhere")
+    for name in ("dead", "dead-too", "mine"):
+        bound(folder / name).close()
+    with (
+        closing(bound(folder / "alive", listens=True)),
+        closing(bound(folder / "busy", listens=True)) as busy,
+        closing(bound(folder / "other", kind=socket.SOCK_DGRAM)),
+    ):
+        waiting = [socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) for _ in range(8)]
+        for one in waiting:
+            one.setblocking(False)
+            one.connect_ex(busy.getsockname())  # until its queue is full
+        with closing(answer_socket.listen(Root(str(tmp_path / "mine")))):
+            kept = ["alive", "busy", "dangling", "file", "folder", "link", "mine", "other"]
+            assert sorted(path.name for path in folder.iterdir()) == kept
+        for one in waiting:
+            one.close()
+
+
+def test_daemons_that_start_together_keep_each_others_sockets(folder: Path, tmp_path: Path) -> None:
+    """A socket is bound for a moment before somebody listens on it, and looks dead."""
+    folder.mkdir(mode=0o700)
+    roots = [Root(str(tmp_path / f"r{number}")) for number in range(40)]
+    for _ in range(5):
+        with ThreadPoolExecutor(8) as pool:
+            doors = list(pool.map(answer_socket.listen, roots))
+        assert sorted(path.name for path in folder.iterdir()) == sorted(Path(root.path).name for root in roots)
+        for one in doors:
+            one.close()
+
+
+def test_a_killed_daemon_of_a_root_with_a_long_path_leaves_nothing_for_long(tmp_path: Path) -> None:
+    roots = [tmp_path / f"{'long' * 25}-{number}" for number in range(2)]
+    processes = []
+    try:
+        for root in roots:
+            with Oracle.open(str(root)) as oracle:
+                oracle.init()
+            words = ["daemon", "run", "--memory-dir", str(root)]
+            code = "from oracle.cli.main import run; import sys; sys.exit(run())"
+            with (tmp_path / "said").open("ab") as said:
+                processes.append(subprocess.Popen([sys.executable, "-c", code, *words], cwd=CHECKOUT, stderr=said))
+            until(lambda root=root: hears(Root(str(root))), "it answers")
+            if root == roots[0]:
+                processes[0].kill()
+                processes[0].wait()
+                assert door(Root(str(root))).exists()
+        assert not door(Root(str(roots[0]))).exists()
+        assert hears(Root(str(roots[1])))
+        processes[1].terminate()
+        processes[1].wait(60)
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()

@@ -59,7 +59,10 @@ def address(root: Root) -> str:
 
 
 def listen(root: Root) -> socket.socket:
-    """Open the socket in a folder of its own. The caller holds the daemon's lock. Raises DiskFailure, OSError."""
+    """Open the socket in a private folder, and remove others from it on which nobody listens.
+
+    The caller holds the daemon's lock. Raises DiskFailure, OSError.
+    """
     path = address(root)
     folder = os.path.dirname(path)
     if not os.path.lexists(folder):
@@ -70,8 +73,35 @@ def listen(root: Root) -> socket.socket:
             say("{folder} is not a private folder of this user.", folder=folder),
             hint=say("Remove it; the daemon creates it again with mode 0700."),
         )
-    if os.path.lexists(path):
-        os.unlink(path)  # of a daemon that was killed
+    import fcntl
+
+    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)  # a socket is bound for a moment before somebody listens on it
+        for one in (f"{folder}/{name}" for name in os.listdir(folder)):
+            if one == path or _is_dead(one):
+                try:
+                    os.unlink(one)
+                except FileNotFoundError:  # its daemon has just stopped
+                    continue
+        return _bind(path)
+    finally:
+        os.close(handle)
+
+
+def _is_dead(path: str) -> bool:
+    """Return whether a path is the socket of a daemon that was killed: nobody listens on it. A busy one is alive."""
+    try:
+        if stat.S_ISSOCK(os.lstat(path).st_mode):
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+                connection.setblocking(False)
+                connection.connect(path)
+    except OSError as error:
+        return isinstance(error, ConnectionRefusedError)
+    return False
+
+
+def _bind(path: str) -> socket.socket:
     door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         door.bind(path)

@@ -1,90 +1,33 @@
 """Answer a question from disk: quotes are chosen and ordered by rules, and read again before they are returned.
 
-An answer is what records say, in their own words. Records that contradict each other are side by side. A replaced record is named
-with what replaced it, and never quoted. If the best passage is not relevant enough, the answer is that memory does not know, with
-what was searched and what is nearest.
+An answer is what records say, in their own words. Passages that may hold the answer, but are not known to, are candidates. If
+nothing is relevant, the answer is that memory does not know, with what was searched and what is nearest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from oracle.app.answers import quotes
 from oracle.app.answers import reply as replies
+from oracle.app.answers.choosing import OVER, Moved, choose, is_over
 from oracle.app.answers.facts import find_facts
-from oracle.app.answers.probability import is_answer, probability, read_signals
+from oracle.app.answers.probability import is_answer
 from oracle.app.answers.question import Question, find_passages, read_question
-from oracle.app.answers.quotes import Quote, QuotedFile
-from oracle.app.answers.reply import CERTAIN, Cited, CitedFact, Near, Replaced, Reply
-from oracle.app.codebase.stale_names import ANSWER_BUDGET, Checker
+from oracle.app.answers.quotes import Quote
+from oracle.app.answers.reply import CitedFact, Near, Replaced, Reply
 from oracle.app.context import Context
-from oracle.app.records import listing
-from oracle.app.records.listing import chains, check_filters
-from oracle.app.records.views import Hit, Summary
+from oracle.app.records.listing import check_filters
+from oracle.app.records.views import Hit
 from oracle.app.search.search import search, search_by_status
-from oracle.domain.compiling import compiled
-from oracle.domain.names import project_of
-from oracle.domain.records.drafts import is_retirement
-from oracle.domain.values import replace, value
+from oracle.domain.values import replace
 from oracle.errors import NotInFederation, UsageError
 from oracle.index.read import query
-from oracle.index.read.holders import naming
 from oracle.wording import Sentence, say, say_many
 
-_LEAST = 0.18
-"""Coverage of the whole question that a passage must reach, even if no record has most of its words."""
-
-_ANY, _WORDS = 0.06, 1.4
-"""Coverage that the best passage must reach of the words that records hold: a share of any question, and so many of its words.
-
-One word of two is half of a question and says as little as one word of ten. references/answers.md has what was measured.
-"""
-
-_ALL = 0.999
-
-_ABSENT = 1.0
-"""What the best passage must cover beyond, for the share of the question's words that no record has."""
-
-_MIN_COVERAGE, _MIN_COVERAGE_WORDS, _NEAR = 0.36, 2.0, 0.08
-"""What a passage that was looked at closely must hold, in words like the question's too: a share of any question, and so many of
-its words; and what a usual deviation of nearness counts beside. references/answers.md has what was measured.
-"""
-
-_OF_RETIREMENT = (
-    r"(?i)\bretir|\bwithdr|\bwhy\b|\breason|\bobsolete|\bdeprecat|作废|废弃|废除|撤销|撤回|退役|弃用|为什么|为何|原因"
-)
-"""What a question says that asks for the record by which another was retired."""
-
 _HITS, _FEW = 12, 4
-_STRONGEST = 5
-"""Hits among which the most relevant one is looked for."""
-MOST_CLAIMS = 5
-_MOST_OF_ONE = 2
-"""Claims that one record may give."""
-
-_BESIDE_BEST, _BESIDE_BEST_HELD, _NEARLY = 0.5, 0.75, 0.8
-"""How relevant a claim must be: by words and after a close look, as shares of the best; and as a share of what is just enough.
-
-The hit that the search puts first is always taken.
-"""
-
-_OVER = ("superseded", "retired")
+"""Passages that are looked for, and those of records that no longer hold."""
 _NEAREST = 3
-
-
-@value
-class _Candidate:
-    source: QuotedFile
-    quote: Quote
-    coverage: float
-    probability: float
-    stands_for: tuple[str, ...] = ()
-    said_in: tuple[str, ...] = ()
-    """Slugs of other records that say the same, word for word."""
-
-
-class _Moved(Exception):
-    """A file is not what the index read; the question is asked once more, with every file stat'ed."""
 
 
 def answer(context: Context, question: str, *, project: str = "", seat: str = "", fresh: bool = False) -> Reply:
@@ -95,7 +38,7 @@ def answer(context: Context, question: str, *, project: str = "", seat: str = ""
         )
     try:
         return _answer(context, question, project=project, seat=seat, fresh=fresh, is_last=False)
-    except _Moved:
+    except Moved:
         return _answer(context, question, project=project, seat=seat, fresh=True, is_last=True)
 
 
@@ -107,7 +50,7 @@ def _answer(context: Context, question: str, *, project: str, seat: str, fresh: 
         hits = find_hits(context, asked, filters)
     except NotInFederation as error:
         return _absent(context, asked, filters, error)
-    claims, replaced = _choose(context, asked, hits, filters, is_last=is_last)
+    claims, replaced = choose(context, asked, hits, filters, is_last=is_last)
     searched = _searched(context, filters)
     reply = Reply(question, replies.ANSWERED, project, seat, facts, claims, replaced, searched=searched)
     reply = _number(drop_changed(context, reply))
@@ -129,13 +72,13 @@ def _answer(context: Context, question: str, *, project: str, seat: str, fresh: 
 
 def find_hits(context: Context, asked: Question, filters: Mapping[str, str]) -> list[Hit]:
     """Return what holds, best first, then what no longer does: that may be what the question is about."""
-    limits = {"": _HITS, **dict.fromkeys(_OVER, _FEW)}
+    limits = {"": _HITS, **dict.fromkeys(OVER, _FEW)}
     if asked.subject.held:
         found = [*find_passages(context, asked.subject, filters, limits)]
     else:
         found = search_by_status(context, asked.text, filters, limits)
     hits = [hit for group in found for hit in group]
-    hits = [hit for hit in hits if not _is_over(hit.record)] + [hit for hit in hits if _is_over(hit.record)]
+    hits = [hit for hit in hits if not is_over(hit.record)] + [hit for hit in hits if is_over(hit.record)]
     if not any(hit.nearness for hit in hits):
         return hits
     from oracle.app.search.ranking.word_similarity import look_closer
@@ -166,240 +109,6 @@ def _number(reply: Reply) -> Reply:
 
 def _stands(context: Context, fact: CitedFact) -> bool:
     return quotes.still_stands(context, Quote(fact.path, "", (1, 1), fact.sha256))
-
-
-# What was found -------------------------------------------------------------------------------------------------------
-
-
-def _choose(
-    context: Context, asked: Question, hits: Sequence[Hit], filters: Mapping[str, str], *, is_last: bool
-) -> tuple[tuple[Cited, ...], tuple[Replaced, ...]]:
-    """Return the claims and the records that no longer hold; nothing where memory has no answer."""
-    hits = _of_those_named(context, asked, hits)
-    over = [hit for hit in hits if _is_over(hit.record)]
-    notes = set() if compiled(_OF_RETIREMENT).search(asked.text) else _notes(context, over)
-    now = [hit for hit in hits if not _is_over(hit.record) and hit.record.slug not in notes]
-    best = max((_relevance(asked, hit) for hit in [*now[:_STRONGEST], *over]), default=0.0)
-    if asked.unknown or asked.is_empty or best < 1:
-        return (), ()
-    beside = best * (_BESIDE_BEST_HELD if any(hit.held for hit in hits) else _BESIDE_BEST)
-    least = max(1.0, beside)
-    replaced = {
-        hit.record.slug: Replaced(hit.record, _chain(context, hit.record))
-        for hit in over
-        if _relevance(asked, hit) >= least
-    }
-    first = now[:1] if any(_relevance(asked, hit) >= 1 for hit in now[:_STRONGEST]) else []
-    least = max(_NEARLY, beside) if first else least
-    bearing = [hit for hit in now if _relevance(asked, hit) >= least or hit in first]
-    likely = dict(zip(map(id, hits), _weigh(asked, hits), strict=True))
-    made = (_candidate(context, asked, hit, likely[id(hit)], is_last=is_last) for hit in bearing)
-    kept = _keep(item for item in made if item is not None)
-    was_best = best > max((_relevance(asked, hit) for hit in now[:_STRONGEST]), default=0.0)
-    kept = _with_successors(context, asked, kept, replaced.values(), filters, is_first=was_best, among=now)
-    kept, pairs = _beside(context, asked, kept, filters, among=now)
-    return _cite(context, kept, pairs), tuple(replaced.values())
-
-
-def _weigh(asked: Question, hits: Sequence[Hit]) -> list[float]:
-    """Return how probable it is of each hit that it holds the answer."""
-    pairs = zip(hits, read_signals(asked, hits), strict=True)
-    return [
-        CERTAIN if asked.is_answered_by(hit) and not is_retirement(hit.record.title) else probability(signals)
-        for hit, signals in pairs
-    ]
-
-
-def _relevance(asked: Question, hit: Hit) -> float:
-    """Return how relevant a passage is to a question; 1 is just enough.
-
-    With models, what it holds in its words or others like them, and how near it is: each alone tells too little, what is not known
-    is asked in the words of what is. Without, its words. An entity that the question names is borne already by the records that
-    were looked for.
-    """
-    number = asked.asking or 1
-    if hit.held:
-        few = 0.0 if asked.subject.held else _MIN_COVERAGE_WORDS / number
-        return (hit.held + _NEAR * hit.nearness) / min(_ALL, _MIN_COVERAGE + few)
-    few = 0.0 if asked.subject.held else _WORDS / number
-    wanted = min(_ALL, _ANY + few) + _ABSENT * asked.absent
-    return min(hit.coverage / hit.known / wanted, hit.coverage / _LEAST)
-
-
-def _of_those_named(context: Context, asked: Question, hits: Sequence[Hit]) -> Sequence[Hit]:
-    """Return the hits of records that hold one of the question's names: what is true of another product is no answer."""
-    if not asked.names:
-        return hits
-    held = naming(context.index.database.connect(), {hit.record.slug for hit in hits}, asked.names)
-    return [hit for hit in hits if hit.record.slug in held]
-
-
-def _is_over(record: Summary) -> bool:
-    return record.effective_status in _OVER
-
-
-def _notes(context: Context, over: Iterable[Hit]) -> set[str]:
-    """Return the slugs of the records that do nothing but retire one of these: they hold its title and none of what it says."""
-    ends = (hit.chain[-1] for hit in over if hit.chain)
-    return {slug for slug in dict.fromkeys(ends) if is_retirement(_title(context, slug))}
-
-
-def _title(context: Context, slug: str) -> str:
-    summary = query.summary(context.index.database.connect(), slug)
-    return Summary.from_row(summary).title if summary is not None else ""
-
-
-def _chain(context: Context, record: Summary) -> tuple[str, ...]:
-    return chains(context, [record.slug]).get(record.slug, ())
-
-
-def _candidate(context: Context, asked: Question, hit: Hit, likely: float, *, is_last: bool) -> _Candidate | None:
-    source = quotes.open_source(context, hit.record)
-    if source is None:
-        if not is_last:
-            raise _Moved
-        return None
-    if hit.record.path.endswith(".json"):
-        quote = quotes.quote_value(source, asked.share_in)
-    else:
-        quote = quotes.quote_lines(source, hit.first_line, hit.last_line, hit.snippet)
-        if quote is None and source.merged:
-            quote = quotes.quote_beside_merges(source, hit.first_line, hit.last_line, asked.share_in)
-    return None if quote is None else _Candidate(source, quote, hit.coverage, likely)
-
-
-def _keep(candidates: Iterable[_Candidate]) -> list[_Candidate]:
-    """Choose among passages in the order of the search; of those that say the same the newest record's, naming the others."""
-    kept: list[_Candidate] = []
-    for item in candidates:
-        twin = next((at for at, other in enumerate(kept) if _say_the_same(other, item)), -1)
-        if twin >= 0:
-            kept[twin] = _merge(kept[twin], item)
-            continue
-        mine = [other for other in kept if other.source.record.slug == item.source.record.slug]
-        overlaps = any(_overlap(other.quote, item.quote) for other in mine)
-        if len(kept) < MOST_CLAIMS and len(mine) < _MOST_OF_ONE and not overlaps:
-            kept.append(item)
-    return kept
-
-
-def _say_the_same(one: _Candidate, other: _Candidate) -> bool:
-    return one.source.record.slug != other.source.record.slug and one.quote.text.split() == other.quote.text.split()
-
-
-def _merge(one: _Candidate, other: _Candidate) -> _Candidate:
-    """Return the newer of two that say the same, with the slug of the older one."""
-    old, new = sorted((one, other), key=lambda item: (item.source.record.sort_ts, item.source.record.slug))
-    others = {*one.said_in, *other.said_in, old.source.record.slug} - {new.source.record.slug}
-    coverage, likely = max(one.coverage, other.coverage), max(one.probability, other.probability)
-    return replace(new, coverage=coverage, probability=likely, said_in=tuple(sorted(others)))
-
-
-def _overlap(one: Quote, other: Quote) -> bool:
-    return one.lines[0] <= other.lines[1] and other.lines[0] <= one.lines[1] and one.place == other.place
-
-
-def _with_successors(
-    context: Context,
-    asked: Question,
-    kept: Sequence[_Candidate],
-    over: Iterable[Replaced],
-    filters: Mapping[str, str],
-    *,
-    is_first: bool,
-    among: Sequence[Hit],
-) -> list[_Candidate]:
-    """Add what holds now in the place of what was found, the end of its chain, and say of each what it replaces.
-
-    Only a successor in the same project is added, and one that is relevant by its words if the question names no entity, which
-    what it replaces holds. Any other is quoted only if it was found itself. It is weighed `among` the hits.
-    """
-    stands_for: dict[str, list[str]] = {}
-    for item in over:
-        if by := listing.successor(context, item.record.slug):
-            stands_for.setdefault(by, []).append(item.record.slug)
-    known = {item.source.record.slug for item in kept}
-    added = [
-        found
-        for slug, replaced in stands_for.items()
-        if slug not in known
-        and (found := _whole(context, asked, slug, filters, beside=replaced, among=among)) is not None
-        if asked.subject.held or _relevance(asked, _as_hit(found.source, found.quote, found.coverage)) >= 1
-    ]
-    whole = [*added, *kept] if is_first else [*kept, *added]
-    return [replace(item, stands_for=tuple(stands_for.get(item.source.record.slug, ()))) for item in whole]
-
-
-def _whole(
-    context: Context,
-    asked: Question,
-    slug: str,
-    filters: Mapping[str, str],
-    *,
-    beside: Sequence[str],
-    among: Sequence[Hit],
-) -> _Candidate | None:
-    """Return the best quote of a record that holds, passes the filters and is in the project of a record `beside` it."""
-    if project_of(slug) not in map(project_of, beside):
-        return None
-    connection = context.index.database.connect()
-    condition = query.conditions({f"record.{name}": wanted for name, wanted in filters.items()})
-    rows = query.summaries(connection, query.ids_of(connection, [slug]), condition)
-    record = Summary.from_row(rows[0][1:]) if rows else None
-    source = quotes.open_source(context, record) if record is not None and not _is_over(record) else None
-    quote = quotes.best_quote(source, asked.share_in) if source is not None else None
-    if source is None or quote is None:
-        return None
-    coverage = asked.share_in(f"{quote.text}\n{source.record.title}")
-    likely, *_ = _weigh(asked, [_as_hit(source, quote, coverage), *among])
-    return _Candidate(source, quote, coverage, likely)
-
-
-def _as_hit(source: QuotedFile, quote: Quote, coverage: float) -> Hit:
-    """Return a quote that was not searched for as a hit, so that it is weighed like one."""
-    return Hit(source.record, 0.0, quote.text, *quote.lines, coverage=coverage)
-
-
-def _beside(
-    context: Context, asked: Question, kept: list[_Candidate], filters: Mapping[str, str], *, among: Sequence[Hit]
-) -> tuple[list[_Candidate], set[frozenset[str]]]:
-    """Put behind each claim what its record contradicts or is contradicted by; return the claims and the pairs of slugs.
-
-    A record of another project that was not found itself is left out.
-    """
-    slugs = [item.source.record.slug for item in kept]
-    connection = context.index.database.connect()
-    edges = [*query.outgoing(connection, slugs, ["contradicts"]), *query.incoming(connection, slugs, ["contradicts"])]
-    pairs = {frozenset((source, target)) for source, _, target, _ in edges if source != target}
-    arranged: list[_Candidate] = []
-    for item in kept:
-        against = sorted({slug for pair in pairs if item.source.record.slug in pair for slug in pair})
-        for slug in dict.fromkeys((item.source.record.slug, *against)):
-            if all(slug != one.source.record.slug for one in arranged):
-                mine = [one for one in kept if one.source.record.slug == slug]
-                beside = [item.source.record.slug]
-                arranged += mine or filter(None, [_whole(context, asked, slug, filters, beside=beside, among=among)])
-    return arranged, pairs
-
-
-def _cite(context: Context, kept: Sequence[_Candidate], pairs: set[frozenset[str]]) -> tuple[Cited, ...]:
-    checker = Checker(context, budget=ANSWER_BUDGET)
-    slugs = {f"c{number}": item.source.record.slug for number, item in enumerate(kept)}
-    checked = {item.source.record.slug: checker.check_answer(item.source.record, item.source.document) for item in kept}
-    return tuple(
-        Cited(
-            handle,
-            item.source.record,
-            item.quote,
-            item.coverage,
-            item.probability,
-            checked[slugs[handle]],
-            tuple(other for other, slug in slugs.items() if frozenset((slug, slugs[handle])) in pairs),
-            item.stands_for,
-            item.said_in,
-        )
-        for handle, item in zip(slugs, kept, strict=True)
-    )
 
 
 # No answer ------------------------------------------------------------------------------------------------------------
@@ -449,7 +158,7 @@ def _reason(asked: Question, replaced: Sequence[Replaced], searched: Sentence) -
 
 def _absent(context: Context, asked: Question, filters: dict[str, str], error: NotInFederation) -> Reply:
     """Return the answer for a project or seat that has no folder; what others know is named as nearest, not quoted."""
-    hits = [hit for hit in search(context, asked.text, {}, limit=_HITS) if not _is_over(hit.record)]
+    hits = [hit for hit in search(context, asked.text, {}, limit=_HITS) if not is_over(hit.record)]
     sentence = error.sentence
     reason = str(sentence)
     if isinstance(sentence, Sentence) and isinstance(found := sentence.values.get("reason"), str):

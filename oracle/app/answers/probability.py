@@ -40,6 +40,11 @@ def is_answer(likely: float) -> bool:
     return likely >= float(tables.load("probability")["bars"]["answer"])
 
 
+def is_candidate(likely: float) -> bool:
+    """Return whether a passage with this probability is worth being judged."""
+    return likely >= float(tables.load("probability")["bars"]["candidate"])
+
+
 def read_signals(asked: Question, hits: Sequence[Hit]) -> list[dict[str, float]]:
     """Return the signals of each hit. Each is from 0 to 1, but for `asking`, which may be more, and `lead`, which may be less."""
     shapes = parse_query(asked.text).shapes

@@ -122,10 +122,16 @@ def _phrases(ranking: Ranking) -> list[tuple[int, tuple[str, ...], float]]:
     terms = list(enumerate(ranking.question.terms))
     weights = {term.tokens[0]: ranking.weights[number] for number, term in terms if len(term.tokens) == 1}
     return [
-        (number, term.tokens, sum(weights.get(word, 0.0) for word in {*term.tokens, *"".join(term.tokens)}))
+        (number, term.tokens, _weigh_phrase(ranking, number, weights))
         for number, term in terms
         if len(term.tokens) > 1 and is_run(term.tokens[0])
     ]
+
+
+def _weigh_phrase(ranking: Ranking, number: int, weights: Mapping[str, float]) -> float:
+    tokens = ranking.question.terms[number].tokens
+    weight = sum(weights.get(word, 0.0) for word in {*tokens, *"".join(tokens)})
+    return weight * min(1.0, weight / (ranking.whole or 1.0))
 
 
 def _pairs(ranking: Ranking) -> list[tuple[str, float]]:

@@ -1,6 +1,6 @@
 """The envelope around what a hook adds to a prompt: `<oracle-context …>`, its sections, its items in fences.
 
-Everything that somebody else wrote stands inside of a fence. Outside are only sentences of this module, which state facts.
+Everything that somebody else wrote is inside a fence. Outside are only sentences of this module, which state facts.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def experiences(items: Iterable[Item], budget: int) -> Section:
 
 def memories(items: Iterable[Item], budget: int) -> Section:
     """Return the section of memories and records."""
-    return Section(MEMORIES, "Records and memories that may bear on the prompt.", tuple(items), budget)
+    return Section(MEMORIES, "Records and memories that may matter for the prompt.", tuple(items), budget)
 
 
 @value
@@ -187,7 +187,7 @@ def holds(text: str) -> bool:
 def strip(text: str) -> str:
     """Return a text without its envelopes: of any version, closed or not. A tag that is quoted as code stays.
 
-    An envelope inside of a line leaves a blank, so that what stands around it becomes no tag and no word.
+    An envelope inside of a line leaves a blank, so that the text around it becomes no tag and no word.
     """
     if TAG not in text.lower():
         return text

@@ -28,7 +28,7 @@ class BrokenMarks(UsageError):
 
 
 @value
-class Section:
+class ManagedSection:
     """What is ours in a text: its name, its place with both marks, and whether a person changed it."""
 
     name: str
@@ -37,7 +37,7 @@ class Section:
     is_edited: bool
 
 
-def find(text: str) -> list[Section]:
+def find(text: str) -> list[ManagedSection]:
     """Return our sections, in order. Raises BrokenMarks for marks that are not pairs, and for a repeated name."""
     marks = list(_LINE.finditer(text))
     found = []
@@ -45,7 +45,7 @@ def find(text: str) -> list[Section]:
         if (opening["what"], closing["what"], closing["name"]) != ("begin", "end", opening["name"]):
             raise _broken()
         body = text[opening.end() : closing.start()]
-        found.append(Section(opening["name"], opening.start(), closing.end(), opening["digest"] != _digest(body)))
+        found.append(ManagedSection(opening["name"], opening.start(), closing.end(), opening["digest"] != _digest(body)))
     if len(marks) % 2 or len({section.name for section in found}) < len(found):
         raise _broken()
     return found

@@ -94,7 +94,7 @@ class Request:
 
 
 @value
-class Item:
+class PacketItem:
     """A line of a packet; `id` is the memory that says it, "" for the caller's own words."""
 
     text: str
@@ -106,7 +106,7 @@ class Packet:
     """What a role gets for its step: `sections` in the order of CAPS, `selected` best first."""
 
     request: Request
-    sections: Mapping[str, tuple[Item, ...]]
+    sections: Mapping[str, tuple[PacketItem, ...]]
     selected: tuple[Choice, ...]
     blocks: tuple[str, ...]
     block_scores: Mapping[str, float]
@@ -248,7 +248,7 @@ def _room(request: Request) -> dict[str, int]:
     return {name: max(1, cap - given.get(name, 0)) for name, cap in CAPS.items()}
 
 
-def _fill(request: Request, selected: Sequence[Choice]) -> dict[str, tuple[Item, ...]]:
+def _fill(request: Request, selected: Sequence[Choice]) -> dict[str, tuple[PacketItem, ...]]:
     """Return the sections: the caller's own words first, as far as the selected memories leave room, then the memories."""
     own = {
         "hard_constraints": request.constraints,
@@ -257,9 +257,9 @@ def _fill(request: Request, selected: Sequence[Choice]) -> dict[str, tuple[Item,
     }
     sections = {}
     for name, cap in CAPS.items():
-        items = [Item(choice.memory.text, choice.memory.id) for choice in selected if choice.section == name]
+        items = [PacketItem(choice.memory.text, choice.memory.id) for choice in selected if choice.section == name]
         said = {item.text for item in items}
         texts = dict.fromkeys(" ".join(text.split()) for text in own.get(name, ()))
-        words = [Item(text) for text in texts if text and text not in said]
+        words = [PacketItem(text) for text in texts if text and text not in said]
         sections[name] = (*words[: cap - len(items)], *items)
     return sections

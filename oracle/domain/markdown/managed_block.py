@@ -45,7 +45,9 @@ def find(text: str) -> list[ManagedSection]:
         if (opening["what"], closing["what"], closing["name"]) != ("begin", "end", opening["name"]):
             raise _broken()
         body = text[opening.end() : closing.start()]
-        found.append(ManagedSection(opening["name"], opening.start(), closing.end(), opening["digest"] != _digest(body)))
+        found.append(
+            ManagedSection(opening["name"], opening.start(), closing.end(), opening["digest"] != _digest(body))
+        )
     if len(marks) % 2 or len({section.name for section in found}) < len(found):
         raise _broken()
     return found

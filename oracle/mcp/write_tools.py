@@ -67,7 +67,7 @@ def _written(written: Written) -> Answer:
         return Answer(data, f"{written.already}.")
     notes = [f"warning: {line}" for line in written.warnings]
     notes += [f"redacted: {line}" for line in written.redacted]
-    notes += [f"says nearly the same as what was retired: {slug}" for slug in written.near_duplicates]
+    notes += [f"{slug} still holds, and says nearly the same as what was retired" for slug in written.near_duplicates]
     head = f"Nothing was written; it would be {written.path}" if written.dry_run else f"Written: {written.path}"
     text = [fenced(written.text)] if written.dry_run else []
     return Answer(data, "\n".join([head, *notes, *text]))

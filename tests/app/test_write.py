@@ -211,6 +211,18 @@ def test_near_duplicates_of_what_is_retired_are_named(root: Path) -> None:
         assert new.near_duplicates == (twin.slug,)
 
 
+@pytest.mark.parametrize("by", ["supersedes", "retires"])
+@pytest.mark.parametrize("again", ["supersedes", "retires"])
+def test_what_replaced_a_record_before_is_no_near_duplicate_of_it(root: Path, by: str, again: str) -> None:
+    words = "the scheduler retries a failed job three times before it gives up on the queue"
+    with Oracle.open(str(root)) as oracle:
+        old = oracle.write(Draft("decision", "arena", "Retry three times", body=words))
+        oracle.write(Draft("decision", "arena", "Retry three times", body=f"{words} again", **{by: (old.slug,)}))
+        twin = oracle.write(Draft("decision", "zoo", "Retry three times", body=f"{words} too"))
+        new = oracle.write(Draft("decision", "arena", "Lunch", body="Soup.", **{again: (old.slug,)}))
+        assert new.near_duplicates == (twin.slug,)
+
+
 def test_retiring(root: Path) -> None:
     (root / "projects/arena/builder").mkdir(parents=True)
     (root / "projects/arena/builder/x.md").write_text("# The old way\nwords")

@@ -159,5 +159,24 @@ def test_the_seat_that_answers_may_be_named_as_before(former: str, monkeypatch: 
 
 
 def test_every_way_between_seats_is_from_and_to():
-    ends = {option for one in COMMANDS.values() for param in one.params for option in param.opts}
+    params = [param for one in COMMANDS.values() for param in one.params if param.metavar == "SEAT"]
+    ends = {option for param in params for option in param.opts}
+    assert {"--from", "--to"} < ends
     assert not ends & {"--target", "--source"}
+
+
+@pytest.mark.parametrize(
+    "seats", ["planner", "planner,builder-1", "memory-2,planner", " planner , reviewer ", "planner,memory"]
+)
+def test_a_new_project_can_be_asked_and_answers(root: Path, seats: str):
+    made = oracle(root, "project", "init", "demo", "--seats", seats, "--json")
+    assert json.loads(made.stdout)["seats"].count("memory") == 1
+    asked = oracle(root, "ask", "--project", "demo", "--from", "planner", "--task-id", "Q-1", "--no-notify", "Who?")
+    assert asked.stdout == "Q-1\n", asked.stderr
+    assert oracle(root, *DELIVERED, "--no-notify").stdout == "delivered Q-1 to planner\n"
+
+
+@pytest.mark.parametrize(("seats", "is_told"), [("planner", True), ("memory,planner", False)])
+def test_init_says_that_it_added_memory(root: Path, seats: str, *, is_told: bool):
+    made = oracle(root, "project", "init", "demo", "--seats", seats)
+    assert ("note: memory was added to the seats" in made.stderr) is is_told

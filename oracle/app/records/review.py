@@ -14,7 +14,7 @@ from oracle.app.records.listing import check_filters, list_records
 from oracle.app.records.views import Summary
 from oracle.domain.compiling import compiled
 from oracle.domain.markdown.documents import Document
-from oracle.domain.records.records import RELATIONS
+from oracle.domain.records.records import RELATIONS, RETIRING
 from oracle.domain.values import value
 from oracle.index import fold
 from oracle.index.db import Connection, marks
@@ -301,14 +301,18 @@ def _is_duplicate(similarity: float, one: Words, other: Words) -> bool:
 
 
 def near_duplicates(connection: Connection, root: Root, slug: str, limit: int = 5) -> list[str]:
-    """Return the current records that say nearly the same as `slug`, the most similar first."""
+    """Return the current records that say nearly the same as `slug`, the most similar first.
+
+    What was written in its place is left out: it may well say nearly the same.
+    """
     row = query.summary(connection, slug)
     words = words_in(root, str(row[1]), str(row[5])) if row is not None else None
     if row is None or words is None:
         return []
+    aside = {slug, *(source for source, *_ in query.incoming(connection, [slug], RETIRING))}
     near: list[tuple[float, str]] = []
     for summary in query.sharing(connection, words.telling, _CANDIDATES):
-        if summary[0] != slug and summary[-2] is None:
+        if summary[0] not in aside and summary[-2] is None:
             other = words_in(root, str(summary[1]), str(summary[5]))
             found = record_similarity(words, other) if other is not None else 0.0
             near += [(-found, str(summary[0]))] if other and _is_duplicate(found, words, other) else []

@@ -13,6 +13,7 @@ from oracle.cli.application import group
 from oracle.cli.options import NewProject, OfProject, argument, option
 from oracle.cli.output import Table
 from oracle.cli.session import Call
+from oracle.domain.names import MEMORY
 from oracle.errors import UsageError
 from oracle.wording import joined, say, say_each
 
@@ -102,6 +103,9 @@ def init(
     from oracle.app.delivery import team
 
     names = [seat.strip() for seat in seats.split(",") if seat.strip()]
+    if names and MEMORY not in names:
+        names = [MEMORY, *names]
+        call.note(say("memory was added to the seats: it answers what the others ask"))
     repository = Path(repo).absolute()
     with call.context() as context:
         path = team.init_profile(context, name, names, repo_root=str(repository) if repo else "")

@@ -95,7 +95,7 @@ def print_written(call: Call, written: Written) -> None:
     for line in written.redacted:
         call.note(say("redacted: {line}", line=line))
     for slug in written.near_duplicates:
-        call.note(say("says nearly the same as the retired record {slug}", slug=slug))
+        call.note(say("{slug} still holds, and says nearly the same as what was retired", slug=slug))
     if written.dry_run:
         call.note(say("nothing was written; it would be {path}", path=written.path))
         write_out(visible_lines(written.text))

@@ -304,6 +304,10 @@ FREE = {
     ),
     *(
         "settings-path",
+        "from-transcript",
+        "last",
+        "days",
+        "apply",
         "payload-file",
         "session",
         "choose",

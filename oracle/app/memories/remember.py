@@ -15,7 +15,7 @@ from oracle.app.records.targets import resolve
 from oracle.app.records.views import Summary, Written
 from oracle.app.records.write import retire, write
 from oracle.domain.markdown.documents import text_of
-from oracle.domain.names import MEMORY, SHARED, is_entity
+from oracle.domain.names import FOREIGN, MEMORY, SHARED, is_entity
 from oracle.domain.records import remembered as rules
 from oracle.domain.records.drafts import Draft, Evidence
 from oracle.domain.records.remembered import Parts
@@ -220,9 +220,9 @@ def _find_earlier(context: Context, connection: Connection, draft: Draft, note: 
     found = [Summary.from_row(row) for row in (*_titled(connection, draft.title), *shared)]
     same, earlier = "", []
     for record in {one.slug: one for one in found}.values():
-        if record.is_retired or (record.project or SHARED) != draft.project:
+        if record.is_retired or record.path.startswith(FOREIGN) or (record.project or SHARED) != draft.project:
             continue
-        document = records.parse(record.path, records.read(context.root.join(record.path)))
+        document = records.parse(record.path, records.load(context.root, record.path))
         if rules.memory_type_in(document.fields) != note.type:
             continue
         is_titled = record.title.casefold() == draft.title.casefold()

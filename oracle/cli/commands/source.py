@@ -115,6 +115,75 @@ def check(
     call.note(say_many("{n} source has no problem", "{n} sources have no problem", n=len(found)))
 
 
+@source_app.add("import", example="oracle source import claude-code --apply")
+def import_source(
+    call: Call,
+    name: Name,
+    *,
+    project: Project = "",
+    apply: Annotated[bool, option("--apply", "Write the records; without it, say what would be written.")] = False,
+) -> None:
+    """Write the records of a source as records of Memory, once."""
+    from oracle.app.sources import importing
+
+    with call.context() as context:
+        found = importing.import_source(context, name, project=project, dry_run=not apply)
+    outcomes = dict(zip(importing.OUTCOMES, say_each("new", "already imported", "left out"), strict=True))
+    rows = [(one.slug, outcomes[one.outcome], one.record or one.reason) for one in found]
+    document = {"applied": apply, "records": [one.as_json() for one in found]}
+    call.answer(document, Table(say_each("record", "outcome", "written as"), rows, stacked=(2,)))
+    if not apply:
+        call.note(say("nothing was written; --apply writes"))
+
+
+@source_app.add("snapshot", example="oracle source snapshot --from-transcript session.jsonl --project shop")
+def snapshot(
+    call: Call,
+    *,
+    transcript: Annotated[str, option("--from-transcript FILE", "The transcript of a session.")],
+    project: OfProject,
+    seat: Annotated[
+        str, option("--seat SEAT", "The seat of the session.", completion.seats, envvar="ORACLE_SEAT")
+    ] = "",
+    last: Annotated[int, option("--last N", "How many messages to keep.", min=1, max=1000)] = 15,
+    name: Annotated[str, option("--name NAME", "What it is about (default: the first words).")] = "",
+) -> None:
+    """Keep the last messages of a session as a record, without credentials."""
+    from oracle.app.sources import snapshots
+
+    with call.context() as context:
+        found = snapshots.snapshot(context, transcript, project=project, seat=seat, last=last, name=name)
+    call.answer(found.as_json(), found.path)
+    if not found.path:
+        call.note(say("nobody said anything, so nothing was kept"))
+
+
+@source_app.add("consolidate", example="oracle source consolidate --days 7")
+def consolidate(
+    call: Call,
+    *,
+    days: Annotated[int, option("--days N", "How many days of notes to read.", min=1, max=3650)] = 7,
+    project: Project = "",
+    plan: Annotated[str, option("--apply FILE", "Remember the accepted items of a plan.")] = "",
+) -> None:
+    """Propose what of daily notes belongs in long-term memory."""
+    from oracle.app.sources import consolidation
+
+    with call.context() as context:
+        if plan:
+            applied = consolidation.apply(context, plan)
+            table = Table(say_each("memory", "written as"), [(one.text, one.record or one.reason) for one in applied])
+            document: dict[str, object] = {"applied": [one.as_json() for one in applied]}
+            call.answer(document, table)
+            return
+        found = consolidation.plan(context, days=days, project=project)
+    rows = [(one.type, one.source, one.text) for one in found]
+    document = {"version": 1, "days": days, "items": [one.as_json() for one in found]}
+    call.answer(document, Table(say_each("type", "source", "memory"), rows, stacked=(2,)))
+    if found:
+        call.note(say('to review it: --json > PLAN, set "accept" to true where it is right, then --apply PLAN'))
+
+
 def _answer(call: Call, found: SourceState) -> None:
     source = found.source
     counted = say_many("{n} record", "{n} records", n=found.records)

@@ -1,0 +1,148 @@
+"""Propose what of the last days' notes belongs in long-term memory, and write what somebody accepted."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+from oracle.app.context import Context
+from oracle.app.memories.remember import Note, missing_parts, remember
+from oracle.app.records.listing import list_records
+from oracle.domain.markdown.documents import text_of
+from oracle.domain.names import MEMORY, SHARED
+from oracle.domain.records.remembered import parse_parts
+from oracle.domain.sources.daily_notes import propose
+from oracle.domain.sources.source import OPENCLAW
+from oracle.domain.values import contents_of, replace, value
+from oracle.errors import NotFound, OracleError, UsageError
+from oracle.store.disk import steps
+from oracle.store.markdown import records
+from oracle.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from oracle.app.records.views import Summary
+
+DAYS = 7
+_SESSIONS = "learnings/sessions/"
+
+
+@value
+class PlanItem:
+    """A sentence that may become a memory. Whoever reviews the plan sets `accept`, corrects the text and adds what is missing."""
+
+    type: str
+    text: str
+    project: str
+    source: str
+    why: str = ""
+    how_to_apply: str = ""
+    missing: tuple[str, ...] = ()
+    accept: bool = False
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {**contents_of(self), "missing": list(self.missing)}
+
+
+@value
+class Applied:
+    """What became of an accepted item: the record, or why it was not written."""
+
+    text: str
+    record: str = ""
+    reason: str = ""
+
+    def as_json(self) -> dict[str, str]:
+        """Return the JSON form."""
+        return {"text": self.text, "record": self.record, "reason": self.reason}
+
+
+def plan(context: Context, *, days: int = DAYS, project: str = "") -> list[PlanItem]:
+    """Return what the snapshots and the daily notes of OpenClaw say that is durable and not remembered yet."""
+    since = (context.now() - timedelta(days=days)).date().isoformat()
+    found: dict[str, PlanItem] = {}
+    try:
+        listed = list_records(context, {"since": since, "project": project}, newest_first=True)
+    except NotFound:
+        return []
+    for record in listed:
+        if _is_daily(context, record):
+            for item in _propose(context, record):
+                found.setdefault(item.text.casefold(), item)
+    return list(found.values())
+
+
+def _is_daily(context: Context, record: Summary) -> bool:
+    source = context.root.source_of(record.path)
+    return record.path.startswith(_SESSIONS) or (
+        source is not None and source.kind == OPENCLAW and "/memory/" in record.path
+    )
+
+
+def _propose(context: Context, record: Summary) -> Iterator[PlanItem]:
+    try:
+        lines = text_of(records.load(context.root, record.path)).splitlines()
+    except OSError:
+        return
+    body = records.parse(record.path, "\n".join(lines).encode("utf-8", "replace")).body_line
+    blank = [""] * (body - 1)
+    for one in propose([*blank, *lines[body - 1 :]]):
+        source = f"{record.path}:{one.line}"
+        note = Note(one.type, one.text, project=record.project, source=source)
+        said = parse_parts(one.text)
+        if not _is_known(context, note):
+            yield PlanItem(one.type, one.text, record.project, source, said.why, said.how_to_apply, missing_parts(note))
+
+
+def _is_known(context: Context, note: Note) -> bool:
+    """Return whether a memory says this already."""
+    full = replace(note, why=note.why or "?", how_to_apply=note.how_to_apply or "?")
+    try:
+        found = remember(context, full, dry_run=True)
+    except OracleError:
+        return False
+    return bool(found.written.already or found.superseded)
+
+
+def apply(context: Context, path: str) -> list[Applied]:
+    """Remember the accepted items of a plan file. Raises UsageError for a file that is no plan, DiskFailure."""
+    return [_apply(context, item) for item in _load(path) if item.get("accept") is True]
+
+
+def _apply(context: Context, item: Mapping[str, object]) -> Applied:
+    def word(key: str) -> str:
+        return str(item.get(key) or "")
+
+    note = Note(
+        word("type"),
+        word("text"),
+        why=word("why"),
+        how_to_apply=word("how_to_apply"),
+        project=word("project") or SHARED,
+        author=context.seat or MEMORY,
+        source=word("source"),
+    )
+    try:
+        found = remember(context, note)
+    except OracleError as error:
+        if error.exit_code not in (1, 2):
+            raise
+        return Applied(note.text, reason=say("{what} {hint}", what=error.sentence, hint=error.hint))
+    return Applied(note.text, found.written.slug)
+
+
+def _load(path: str) -> list[Mapping[str, object]]:
+    try:
+        content = json.loads(steps.read(path) or b"{}")
+    except (ValueError, RecursionError):
+        content = None
+    items = content.get("items") if isinstance(content, dict) else None
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        raise UsageError(
+            say("{path} holds no plan.", path=path),
+            hint=say("Make one with `oracle source consolidate --json > FILE`."),
+        )
+    return items

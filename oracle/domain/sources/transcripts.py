@@ -1,0 +1,83 @@
+"""The transcript of a session of Claude Code: what people typed and what the agent answered at last. Pure.
+
+The format belongs to the client and changes, so every line and field may be missing or of another type.
+"""
+
+from __future__ import annotations
+
+import json
+
+from oracle.domain.injection.envelope import strip
+from oracle.domain.values import value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+PERSON, AGENT = "Person", "Agent"
+_NOT_TYPED = ("isSidechain", "isMeta", "isCompactSummary", "isApiErrorMessage")
+
+
+@value
+class Said:
+    """What was said in a session, by whom and when."""
+
+    who: str
+    text: str
+    ts: str = ""
+
+
+def read_turns(lines: Iterable[bytes]) -> list[Said]:
+    """Return what people typed, and the last text of the agent before they typed again, without what a hook added."""
+    found: list[Said] = []
+    for line in lines:
+        said = _read(line)
+        if said is None:
+            continue
+        if found and found[-1].who == said.who == AGENT:
+            found.pop()
+        found.append(said)
+    return found
+
+
+def _read(line: bytes) -> Said | None:
+    try:
+        content = json.loads(line, parse_int=str)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(content, dict) or any(content.get(key) for key in _NOT_TYPED):
+        return None
+    who = {"user": PERSON, "assistant": AGENT}.get(str(content.get("type")))
+    text = strip(_text(content)).strip()
+    is_typed = who == AGENT or not text.startswith(("<", "[Request interrupted"))
+    ts = content.get("timestamp")
+    return Said(who, text, ts if isinstance(ts, str) else "") if who and text and is_typed else None
+
+
+def _text(line: Mapping[str, object]) -> str:
+    """Return the text of a message: a string, or its blocks of text. Tools, their results and thoughts are left out."""
+    message = line.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    if isinstance(content, str):
+        return _well_formed(content)
+    blocks = content if isinstance(content, list) else []
+    texts = [block.get("text") for block in blocks if isinstance(block, dict) and block.get("type") == "text"]
+    return "\n".join(_well_formed(text) for text in texts if isinstance(text, str))
+
+
+def _well_formed(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def print_turns(turns: Iterable[Said], most: int) -> str:
+    """Return turns as Markdown, each in a section, and of a long one its beginning."""
+    return "\n".join(f"## {one.who}\n\n{_cut(_quoted(one.text), most)}\n" for one in turns)
+
+
+def _quoted(text: str) -> str:
+    """Return a text whose own headings and frontmatter cannot be taken for ours."""
+    return "\n".join(f"\\{line}" if line.startswith(("#", "---")) else line for line in text.splitlines())
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most].rstrip()} …"

@@ -23,7 +23,7 @@ _WORDS, _LONGEST_NAME = 6, 48
 
 
 @value
-class Snapshot:
+class KeptSession:
     """The record of a snapshot, and whether it is new. `path` is "" if nothing was said."""
 
     path: str = ""
@@ -37,7 +37,7 @@ class Snapshot:
 
 def snapshot(
     context: Context, transcript: str, *, project: str, seat: str = "", last: int = LAST, name: str = ""
-) -> Snapshot:
+) -> KeptSession:
     """Write the last messages of a transcript to `learnings/sessions/<project>/<day>-<name>.md`.
 
     The name is made of the first words that a person typed, or the time without any. The same messages are kept once.
@@ -47,7 +47,7 @@ def snapshot(
     project, seat = check_name(project, "project"), check_name(fold_name(seat or context.seat or MEMORY), "seat")
     turns = _read(transcript)[-last:]
     if not turns:
-        return Snapshot()
+        return KeptSession()
     body = redact(print_turns(turns, _LONGEST))[0]
     folder = f"learnings/sessions/{project}"
     day = context.stamp()[: len("2026-01-01")]
@@ -58,7 +58,7 @@ def snapshot(
         place, is_new = _free(context.root.join(f"{folder}/{stem}"), body)
         if is_new:
             files.create(place, f"{head}{body}".encode(), scratch=context.root.scratch)
-    return Snapshot(place, len(turns), is_new)
+    return KeptSession(place, len(turns), is_new)
 
 
 def _read(transcript: str) -> list[Said]:

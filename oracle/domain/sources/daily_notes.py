@@ -19,7 +19,7 @@ _FENCE = ("```", "~~~")
 
 
 @value
-class Proposal:
+class DurableSentence:
     """A sentence with the type of memory that it would be, and its line in the note."""
 
     type: str
@@ -27,7 +27,7 @@ class Proposal:
     line: int
 
 
-def propose(lines: Sequence[str]) -> Iterator[Proposal]:
+def propose(lines: Sequence[str]) -> Iterator[DurableSentence]:
     """Yield the lines of a note that say something durable. Code, quotations, headings and questions are left out."""
     is_code = False
     seen: set[str] = set()
@@ -43,7 +43,7 @@ def propose(lines: Sequence[str]) -> Iterator[Proposal]:
         )
         if memory_type and find_objection(text) is None:
             seen.add(text.casefold())
-            yield Proposal(memory_type, text, number)
+            yield DurableSentence(memory_type, text, number)
 
 
 def _is_statement(text: str) -> bool:

@@ -11,7 +11,7 @@ from oracle.api import Oracle
 from oracle.app.records.listing import list_records
 from oracle.app.sources import consolidation, importing, registry
 from oracle.app.sources.snapshots import snapshot
-from oracle.domain.sources.daily_notes import propose
+from oracle.domain.records.daily_notes import propose
 from oracle.domain.sources.transcripts import read_turns
 from oracle.errors import UsageError
 from tests.app.test_source_kinds import memories  # noqa: F401 -- a fixture

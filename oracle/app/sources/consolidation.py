@@ -10,8 +10,8 @@ from oracle.app.memories.remember import Note, missing_parts, remember
 from oracle.app.records.listing import list_records
 from oracle.domain.markdown.documents import text_of
 from oracle.domain.names import MEMORY, SHARED
+from oracle.domain.records.daily_notes import propose
 from oracle.domain.records.remembered import parse_parts
-from oracle.domain.sources.daily_notes import propose
 from oracle.domain.sources.source import OPENCLAW
 from oracle.domain.values import contents_of, replace, value
 from oracle.errors import NotFound, OracleError, UsageError

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from oracle.api import Oracle
 from oracle.app.search.federated import list_whole
 from oracle.domain.names import may_end
 from oracle.mcp.read_tools import line_of
+from tests.forked import run_python
 
 DECISION = "projects/arena/decision/queue"
 FORGED = "projects/arena/builder/forged"
@@ -167,7 +167,7 @@ def test_no_door_lets_another_seat_write_as_memory(door: str, root: Path) -> Non
     def run(seat: str) -> tuple[int, str]:
         command = [str(Path(sys.executable).with_name("oracle")), *([program] if program == "compat" else []), *words]
         environ = {**os.environ, "ORACLE_ROOT": str(root), "MAR_DB_PATH": str(root), "ORACLE_SEAT": seat}
-        done = subprocess.run(command, capture_output=True, text=True, env=environ, check=False)
+        done = run_python(command, env=environ)
         return done.returncode, done.stdout + done.stderr
 
     code, said = run("builder")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -16,6 +14,7 @@ from oracle.app.delivery import panes
 from oracle.daemon.serve import Daemon
 from oracle.store.delivery import inbox
 from tests.app.squad import Squad
+from tests.forked import run_bytes, run_python
 from tests.hook.seat import HOOK
 from tests.wake.stage import Stage, until
 
@@ -32,17 +31,15 @@ def environ(squad: Squad, stage: Stage) -> dict[str, str]:
 
 def cli(environ: dict[str, str], *words: str) -> None:
     start = "import sys; from oracle.cli.main import run; sys.exit(run())"
-    subprocess.run([sys.executable, "-c", start, *words], env=environ, check=True, capture_output=True)
+    done = run_python(["-c", start, *words], env=environ)
+    assert done.returncode == 0, done
 
 
 def hook(environ: dict[str, str], stage: Stage, seat: str, message: str, pane: str = "") -> None:
     tmux = {"TMUX": stage.tmux("display-message", "-p", "#{socket_path},#{pid},0"), "TMUX_PANE": pane} if pane else {}
     payload = json.dumps({"hook_event_name": "Stop", "last_assistant_message": message}).encode()
-    command = [sys.executable, "-I", "-S", str(HOOK)]
-    done = subprocess.run(
-        command, env={**environ, "ORACLE_SEAT": seat, **tmux}, input=payload, check=True, capture_output=True
-    )
-    assert (done.stdout, done.stderr) == (b"", b"")
+    done = run_bytes([str(HOOK)], env={**environ, "ORACLE_SEAT": seat, **tmux}, stdin=payload)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
 def waiters(squad: Squad) -> list[int]:
@@ -82,6 +79,7 @@ def test_a_seat_is_told_once_within_seconds_of_being_idle(
         squad.ask(task, notifies=False)
         deliver(environ, stage, door, task)
     assert box.read() == []
+    until(lambda: len(waiters(squad)) == 1, "the later of two waiters left")
     (one,) = waiters(squad)
     assert os.getsid(one) != os.getsid(0)
     assert b"ORACLE_INTERNAL=1" in Path(f"/proc/{one}/environ").read_bytes().split(b"\0")

@@ -16,6 +16,7 @@ from oracle.cli.application import walk
 from oracle.cli.commands.handoffs import details_of
 from oracle.store import journal
 from oracle.store.root.layout import Root
+from tests.forked import run_python
 from tests.wake.stage import Stage
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -31,9 +32,7 @@ def environ(root: Path, **more: str) -> dict[str, str]:
 
 
 def oracle(root: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        command(*words), env=environ(root, **more), capture_output=True, text=True, timeout=120, check=False
-    )
+    done = run_python(["-c", START, *words], env=environ(root, **more))
     assert "Traceback" not in done.stderr
     return done
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from tests.compat.team import Done
+from tests.forked import run_python
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PROFILE = """profile_name = "demo"
@@ -163,24 +164,27 @@ class OldTeam:
         }
 
     def oracle(self, *words: str, **environ: str) -> Done:
-        return self._run([sys.executable, "-c", RUN, *words], environ=environ)
+        return self._checked(run_python(["-c", RUN, *words], env={**self.environ, **environ}, cwd=self.home))
 
     def shim(self, place: str, *words: str, stdin: str = "", **environ: str) -> Done:
         """Run a program of the checkout as its skills do, by the Python or shell on PATH."""
         path = str(self.checkout / place)
         starter = ["bash"] if path.endswith(".sh") else [sys.executable, "-S"]
-        return self._run([*starter, path, *words], stdin=stdin, environ=environ)
+        return self.start([*starter, path, *words], stdin=stdin, **environ)
 
-    def _run(self, command: list[str], *, stdin: str = "", environ: dict[str, str] | None = None) -> Done:
+    def start(self, command: list[str], *, stdin: str = "", **environ: str) -> Done:
         done = subprocess.run(
             command,
             input=stdin,
             capture_output=True,
             text=True,
-            env={**self.environ, **(environ or {})},
+            env={**self.environ, **environ},
             cwd=self.home,
             timeout=120,
             check=False,
         )
+        return self._checked(done)
+
+    def _checked(self, done: subprocess.CompletedProcess[str]) -> Done:
         assert "Traceback" not in done.stderr, done.stderr
         return Done(done.returncode, done.stdout, done.stderr)

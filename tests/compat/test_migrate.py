@@ -92,7 +92,7 @@ def test_a_team_works_by_its_old_paths_after_the_migration(old: OldTeam):
     (hook,) = settings["hooks"]["Stop"][0]["hooks"]
     message = "It is in the yard. [DELIVER:seat=planner,task_id=Q-2,project=demo]"
     payload = {"session_id": HOOK_SESSION, "hook_event_name": "Stop", "last_assistant_message": message}
-    answered = old._run(["sh", "-c", hook["command"]], stdin=json.dumps(payload))
+    answered = old.start(["sh", "-c", hook["command"]], stdin=json.dumps(payload))
     assert (answered.code, answered.out, answered.err) == (0, "", "")
     assert (old.folder / "Q-2__memory__planner.json").exists()
 
@@ -126,7 +126,7 @@ def test_an_older_program_still_does_what_ours_does_not(old: OldTeam):
     assert old.shim(shims.ADMIN, "engineer", "list").out == "older agent_admin engineer list __main__\n"
     assert old.shim(shims.ADMIN, "task", "create", "T9", "--project", "demo").code == 0
     code = f"import sys; sys.path.insert(0, {str(old.checkout / ORACLE)!r}); import query_memory; print(query_memory.POLICY)"
-    assert old._run(["python3", "-c", code]).out == "older program\nolder\n"
+    assert old.start(["python3", "-c", code]).out == "older program\nolder\n"
 
 
 def test_the_hook_of_a_workspace_runs_once(old: OldTeam):

@@ -6,6 +6,7 @@ The kernel outlives a process, so what a death leaves is what stood on the disk 
 from __future__ import annotations
 
 import fcntl
+import io
 import itertools
 import os
 import shutil
@@ -124,11 +125,12 @@ def _contents(folder: Path) -> dict[str, tuple[int, bytes]]:
     """Return all that a later process reads: SQLite makes its file of shared memory anew."""
     found: dict[str, tuple[int, bytes]] = {}
     for place, _, names in os.walk(folder):
-        found[place] = Path(place).stat().st_mode, b""
+        found[place] = os.stat(place).st_mode, b""  # noqa: PTH116 - it runs before each change of hundreds
         for name in names:
             if not name.endswith("-shm"):
-                path = Path(place, name)
-                found[str(path)] = path.stat().st_mode, path.read_bytes()
+                path = f"{place}/{name}"
+                with io.FileIO(path) as file:
+                    found[path] = os.fstat(file.fileno()).st_mode, file.readall()
     return found
 
 

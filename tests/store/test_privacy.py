@@ -20,7 +20,11 @@ def state(root: Path, text: str) -> Root:
 
 
 def found(root: Root, text: str) -> list[tuple[str, int]]:
-    return [(one.rule, one.column) for one in Guard(privacy.load(root), personal=False).look(text, "text")]
+    return seen(Guard(privacy.load(root), personal=False), text)
+
+
+def seen(guard: Guard, text: str) -> list[tuple[str, int]]:
+    return [(one.rule, one.column) for one in guard.look(text, "text")]
 
 
 def test_a_root_without_the_file_has_no_rules(root: Path) -> None:
@@ -63,9 +67,10 @@ def test_a_rule_is_compiled_when_what_it_needs_is_seen(root: Path, monkeypatch: 
     compile_one = privacy._compile
     monkeypatch.setattr(privacy, "_compile", lambda item: compiled.append(item.line) or compile_one(item))
     place = state(root, "\n".join(f"BLOCK: {HEAVY % number}" for number in range(1000, 4000)))
-    assert found(place, "nothing of theirs, ABC0999def") == []
+    guard = Guard(privacy.load(place), personal=False)
+    assert seen(guard, "nothing of theirs, ABC0999def") == []
     assert compiled == []
-    assert found(place, "and abc1041DEF, twice: x1041y") == [("privacy.md:42", 5), ("privacy.md:42", 24)]
+    assert seen(guard, "and abc1041DEF, twice: x1041y") == [("privacy.md:42", 5), ("privacy.md:42", 24)]
     assert compiled == [42]
 
 

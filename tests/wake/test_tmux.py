@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shlex
 import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from oracle.wake import server, tmux
 from oracle.wake.outcomes import NO_SERVER, Busy, NoSession, Stranded, Woken
 from oracle.wake.server import TmuxReply
 from oracle.wake.tmux import TmuxWaker, type_into_own_pane
+from tests.forked import Forked
 from tests.wake.stage import PATIENCE, Prompts, Stage, until
 
 TEXT = "T-1 is answered: read the receipt."
@@ -567,21 +568,18 @@ def test_library_is_not_imported_when_nobody_is_there(stage: Stage, runs: bool, 
 
 # Many at once ---------------------------------------------------------------------------------------------------------
 
-ONE = "import sys; from oracle.wake.tmux import TmuxWaker; print(TmuxWaker(sys.argv[1]).wake(['demo'], sys.argv[2], patience=90))"
-
 
 def test_twenty_at_once_do_not_mix(stage: Stage):
     prompts = stage.box("demo")
-    texts = [f"wake-up {number} " + "word " * number for number in range(20)]
+    texts = [f"wake-up {number} {'word ' * number}".strip() for number in range(20)]
 
-    def run(text: str) -> str:
-        command = [sys.executable, "-c", ONE, stage.socket, text.strip()]
-        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
+    def type_in(text: str) -> None:
+        outcome = wake(stage, "demo", text=text, patience=90)
+        assert isinstance(outcome, Woken), outcome
 
-    with ThreadPoolExecutor(20) as pool:
-        outcomes = list(pool.map(run, texts))
-    assert all(outcome.startswith("Woken(") for outcome in outcomes), outcomes
-    assert sorted(prompts.read()) == sorted(text.strip() for text in texts)
+    typing = [Forked(functools.partial(type_in, text)) for text in texts]
+    assert [one.wait() for one in typing] == [0] * 20
+    assert sorted(prompts.read()) == sorted(texts)
 
 
 def test_lock_ends_with_its_holder(stage: Stage):

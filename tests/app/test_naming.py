@@ -24,6 +24,58 @@ def put(root: Path, name: str, text: str) -> None:
     path.write_text(text)
 
 
+@pytest.mark.parametrize(
+    ("folder", "typed"),
+    [
+        ("..", "./{root}/projects/shop/builder/notes/one.md"),
+        ("..", "{root}/projects/shop/builder/notes/one.md"),
+        ("..", "./{root}/projects/shop/builder/notes/one"),
+        ("..", "./{root}/projects/../projects/shop/builder/notes/one.md"),
+        (".", "./projects/shop/builder/notes/one.md"),
+        (".", "projects/shop/builder/notes/one.md"),
+        (".", "projects/shop/builder/notes/one"),
+        ("projects/shop", "builder/notes/one.md"),
+        ("projects/shop/planner", "../builder/notes/one.md"),
+        ("projects/shop/planner", "../builder/notes/one"),
+        ("projects/shop/planner", "projects/shop/builder/notes/one.md"),
+        ("projects/shop/planner", "./projects/shop/builder/notes/one"),
+        ("projects/shop/builder/notes", "one.md"),
+        ("projects/shop/builder/notes", "./one"),
+        ("linked", "one.md"),
+    ],
+)
+@pytest.mark.parametrize("is_linked", [False, True])
+def test_a_path_is_read_from_the_working_directory_and_then_from_the_root(
+    root: Path, monkeypatch: pytest.MonkeyPatch, folder: str, typed: str, *, is_linked: bool
+) -> None:
+    put(root, "projects/shop/builder/notes/one", "# One\n")
+    put(root, "projects/shop/planner/one", "# Another\n")
+    (root / "linked").symlink_to(root / "projects/shop/builder/notes")
+    named = root
+    if is_linked:
+        named = root.with_name("by-link")
+        named.symlink_to(root)
+    monkeypatch.chdir(named / folder if folder != ".." else root.parent)
+    with Oracle.open(str(named)) as oracle:
+        assert oracle.show(typed.format(root=named.name)).record.slug == "projects/shop/builder/notes/one"
+
+
+def test_of_two_files_that_a_path_may_mean_the_near_one_is_taken(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(root, "projects/shop/builder/projects/shop/builder/one", "# Near\n")
+    put(root, "projects/shop/builder/one", "# Far\n")
+    with Oracle.open(str(root)) as oracle:
+        for folder, title in ((root / "projects/shop/builder", "Near"), (root, "Far"), (root.parent, "Far")):
+            monkeypatch.chdir(folder)
+            assert oracle.show("projects/shop/builder/one.md").record.title == title
+        monkeypatch.chdir(root.parent)
+        (root.parent / "two.md").write_text("# Outside\n")
+        for typed in ("two.md", "./two.md"):
+            with pytest.raises(NotInMemory):
+                oracle.show(typed)
+        with pytest.raises(UsageError, match="names no record"):
+            oracle.show("../two.md")
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_record_goes_by_the_words_of_its_title(root: Path, name: str) -> None:
     with Oracle.open(str(root)) as oracle:

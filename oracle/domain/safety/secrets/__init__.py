@@ -1,8 +1,9 @@
 """Find credentials in a text before it is written down or sent.
 
-`shapes` finds tokens in the formats that vendors publish, `places` finds values that their place gives away, and
-`assignments` finds random-looking values with a telling name. The patterns are in the TOML files beside them. Each
-search starts from a literal, and every repetition is bounded, so the time grows no faster than the text.
+`places` finds tokens in the formats that vendors publish, and values that their place gives away. `assignments` finds
+random-looking values behind a telling name, and `declared` those with such a name elsewhere. The patterns are in the
+TOML files beside them. Each search starts from a literal, and every repetition is bounded, so the time grows no faster
+than the text.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 
 from oracle.domain.safety.secrets.assignments import find_assignments, names_secret
+from oracle.domain.safety.secrets.declared import find_declared
 from oracle.domain.safety.secrets.places import (
     find_cookies,
-    find_declared,
     find_places,
     find_private_keys,
     find_shapes,
@@ -23,6 +24,8 @@ from oracle.domain.safety.secrets.places import (
     markers,
 )
 from oracle.domain.safety.secrets.rules import MASK, Secret, compiled
+
+_ANY_VENDOR = "api-key"
 
 __all__ = ["MASK", "Secret", "find_secrets", "names_secret", "redact"]
 
@@ -111,8 +114,13 @@ def _repeated(text: str, found: list[Secret]) -> list[Secret]:
 
 
 def _merged(found: list[Secret]) -> list[Secret]:
-    """Join finds that overlap into one, of the kind that was listed first."""
-    ranked = sorted(enumerate(found), key=lambda pair: pair[1].start)
+    """Join finds that overlap into one, of the kind that was listed first.
+
+    The token of an unknown vendor does not count if a known one ends there: letters may be glued to its front.
+    """
+    known = {secret.end for secret in found if secret.kind != _ANY_VENDOR}
+    counted = [secret for secret in found if secret.kind != _ANY_VENDOR or secret.end not in known]
+    ranked = sorted(enumerate(counted), key=lambda pair: pair[1].start)
     merged: list[tuple[int, Secret]] = []
     for rank, secret in ranked:
         if merged and secret.start < merged[-1][1].end:
@@ -149,17 +157,20 @@ _PARTED = (  # a literal in two lines, or in two parts on one line
 )
 _BOLD = r"\*\*(?<=\w\*\*)(?=\w)"  # in the middle of a word
 _TAG = r"</?(?:b|i|u|s|em|strong|span|wbr|mark|code|kbd|font|sub|sup)>(?=\w)"
+_SOFT = r"=(?<=[\w+/.:-]{10}=)(?<![A-Z_]{10}=)\r?\n(?=[\w+/.-]{2,}+(?!=\w))"  # the end of a line in a mail
 _UNSEEN = r"&(?:shy|zwn?j|ZeroWidthSpace|#173|#820[345]|#x[aA][dD]|#x200[b-dB-D]);"
 _ESCAPED = (  # by Markdown, at the end of a line, or more than once
     r"(?=[_*~#=-])|\r?\n(?:[ \t]{0,80}(?:>[ \t]?)?(?=\w))?|\\{1,9}(?=[\"'`])"
 )
-_DROPPED = rf"[{_INVISIBLE}]|\\(?:{_ESCAPED})|{_PARTED}|{_BOLD}|{_TAG}|{_UNSEEN}"
+_DROPPED = rf"[{_INVISIBLE}]|\\(?:{_ESCAPED})|{_PARTED}|{_BOLD}|{_TAG}|{_UNSEEN}|{_SOFT}"
 _NAMED = {"&lowbar;": "_", "&hyphen;": "-"}
 _HEX = r"(?:[2-6][0-9A-Fa-f]|7[0-9A-Ea-e])"
-_REFERENCE = (  # a character of HTML, of JSON and code, or of a URL if it may be part of a token
+_OCTET = r"=[2-7][0-9A-F]"
+_REFERENCE = (  # a character of HTML, of JSON and code, of mail beside others, or of a URL if it may be part of a token
     rf"(?P<reference>&(?:#0{{0,4}}(?:[3-9]\d|1[01]\d|12[0-6])|#[xX]0{{0,4}}{_HEX}|lowbar|hyphen);"
     rf"|\\(?:u00|U000000|x){_HEX}|\\u\{{0{{0,4}}{_HEX}\}}|\\0?(?:0[4-7]|1[0-7])[0-7]"
-    r"|%(?:25)?(?:2[DdEe]|3\d|[46][1-9A-Fa-f]|[57][0-9Aa]|5[Ff]|7[Ee]))"
+    rf"|{_OCTET}(?:(?={_OCTET})|(?<={_OCTET}{_OCTET}))"
+    r"|%(?:25)?(?:2[DdEe]|3[\dAa]|[46][1-9A-Fa-f]|[57][0-9Aa]|5[Ff]|7[Ee]))"
 )
 _SIGNS = {
     "\n": _PARTED,
@@ -169,17 +180,22 @@ _SIGNS = {
     "'": rf"'{_JOINED}'\w",
     "**": _BOLD,
     "\\": rf"\\(?:{_ESCAPED}|u00|U000000|u\{{|x|[01][0-7])",
+    "=\n": _SOFT,
+    "=\r\n": _SOFT,
+    "=6": rf"(?:{_OCTET}){{3}}",
     "&": rf"&(?:#|lowbar;|hyphen;)|{_UNSEEN}",
     "%": rf"%(?:25)?{_HEX}",
 }
 _BASE64 = (  # of a text that begins with ASCII or a letter of another script, or with a byte order mark
     r"(?<![\w+/-])(?=[A-Za-f056wx][\w+/-]{0,22}[A-Z]|77u/|//[45])[\w+/-]{24,}+"
 )
+_BASE32 = r"(?<![A-Za-z0-9/+])(?:[A-Z2-7]{24,}+|[a-z2-7]{24,}+)(?![A-Za-z0-9/+])={0,6}"
 _BYTE = r"[02-7][0-9A-Fa-f]"
 _HEX_TEXT = rf"{_BYTE}(?<![0-9A-Fa-f]..)(?:(?:[ :-]|,[ \n]?0x|\r?\n)?{_BYTE}){{15,}}+"
 _LINE_END = r"(?:\r?\n|(?:\\r)?\\n)[ \t]{0,20}(?:[>#*][ \t]?)?"  # also written out, or of a quotation
 _NEXT_LINES = rf"(?:(?<=[\w+/-]{{60}}){_LINE_END}[\w+/-]{{1,76}}+)*+={{0,2}}"
 _STANDARD = str.maketrans("-_", "+/", " \t\r\n=")
+_BASE32_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 _LAYOUT = str.maketrans("\t\r\n", "   ")
 
 
@@ -244,16 +260,19 @@ def _character(reference: str) -> str:
         return _NAMED[reference]
     is_octal = reference.startswith("\\") and reference[1] in "01"
     is_decimal = reference.startswith("&#") and reference[2] not in "xX"
-    digits = reference.replace("%25", "%").strip("&#;\\Uu%xX{}")
+    digits = reference.replace("%25", "%").strip("=&#;\\Uu%xX{}")
     return chr(int(digits, 8 if is_octal else 10 if is_decimal else 16))
 
 
 def decoded(text: str, words: str) -> Iterator[tuple[int, int, str]]:
-    """Yield start, end and meaning of the runs of Base64 or hex that encode a text; `words` are the long words of the text."""
+    """Yield start, end and meaning of the runs of Base64, Base32 or hex that encode a text; `words` are its long words."""
     has_digits = sum(map(text.count, "234567")) >= 16  # each byte of a letter begins with one of these
     for run in compiled(_HEX_TEXT).finditer(text) if has_digits else ():
         plain = bytes.fromhex("".join(compiled(_BYTE).findall(run[0]))).decode("ascii")
         if plain.translate(_LAYOUT).isprintable():
+            yield *run.span(), plain
+    for run in compiled(_BASE32).finditer(text) if compiled(_BASE32).search(words) else ():
+        if plain := _decode_base32(run[0]):
             yield *run.span(), plain
     for run in compiled(_BASE64 + _NEXT_LINES).finditer(text) if compiled(_BASE64).search(words) else ():
         whole, head = run[0], run[0].rpartition("\n")[0]  # the last line may be another text
@@ -261,6 +280,14 @@ def decoded(text: str, words: str) -> Iterator[tuple[int, int, str]]:
             if plain := _decode(encoded):
                 yield run.start(), run.start() + len(encoded), plain
                 break
+
+
+def _decode_base32(encoded: str) -> str:
+    """Return the encoded text in ASCII, "" if it is not that."""
+    bits = "".join(f"{_BASE32_LETTERS.index(letter):05b}" for letter in encoded.rstrip("=").upper())
+    data = int(bits[: len(bits) // 8 * 8], 2).to_bytes(len(bits) // 8)
+    plain = data.decode("ascii", "replace")
+    return plain if plain.translate(_LAYOUT).isprintable() and plain.isascii() else ""
 
 
 def _decode(encoded: str) -> str:

@@ -10,6 +10,7 @@ from oracle.domain.safety.secrets.rules import (
     Secret,
     compiled,
     expand,
+    is_opaque,
     is_random,
     is_scattered,
     is_worded,
@@ -168,7 +169,7 @@ def _assignment(
         opening="" if found["plain"] else text[found.start() : start],
         value=value,
         behind=text[start + len(value) : start + len(value) + 100],
-        look="scattered" if is_scattered(value) else "",
+        look="scattered" if is_scattered(value) else "opaque" if is_opaque(value) else "",
         start=start,
     )
 

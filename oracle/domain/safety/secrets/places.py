@@ -1,7 +1,6 @@
 """Find tokens by the formats that vendors publish (`shapes.toml`), and values that their place gives away (`places.toml`).
 
-Key blocks, cookies, and values whose name is not in front of them (in the declaration around them, behind them, or in
-SQL columns) are found here.
+Key blocks and cookies are found here too.
 """
 
 from __future__ import annotations
@@ -9,15 +8,14 @@ from __future__ import annotations
 import binascii
 from functools import cache
 
-from oracle.domain.safety.secrets.assignments import names_secret
 from oracle.domain.safety.secrets.rules import (
     MASK,
-    UUID,
     Rule,
     Secret,
     compiled,
     is_credential,
     is_dense_token,
+    is_opaque,
     is_placeholder,
     is_random,
     is_scattered,
@@ -40,10 +38,36 @@ _OPAQUE_PART = r"(?:^|[/.])(?=[^/.]{15})(?:[^/.]{30}|[^/.]*[0-9A-Z])"
 
 
 def find_shapes(text: str, words: str) -> Iterator[Secret]:
-    """Find tokens of published formats. `words` are the long words of the text."""
+    """Find tokens of published formats, also written backwards. `words` are the long words of the text."""
     for number in _shapes_in(words) if words else ():
+        rule = _shape_rule(number)
         for literal in _literals_of(_rows()[number]):
-            yield from _shape_rule(number).find(text, starts(text, literal))
+            marks = compiled(rule.pattern).finditer(text) if len(literal) == 1 else ()  # a full stop is frequent
+            yield from rule.find(text, (mark.start() for mark in marks) if marks else starts(text, literal))
+    back = ""
+    for number, literal in _backwards_in(words):
+        back = back or text[::-1]
+        for secret in _shape_rule(number).find(back, starts(back, literal)):
+            yield Secret(secret.kind, len(text) - secret.end, len(text) - secret.start)
+
+
+def _backwards_in(words: str) -> Iterator[tuple[int, str]]:
+    """Yield the shapes and literals with which these words seem to end, read backwards."""
+    ends = {word.rstrip("\"'`.,;:!?)]}>*_~=|\\")[-3:] for word in words.split()}
+    by_end = _literals_by_end()
+    for end in ends & by_end.keys():
+        yield from (pair for pair in by_end[end] if pair[1][::-1] in words)
+
+
+@cache
+def _literals_by_end() -> dict[str, list[tuple[int, str]]]:
+    """Return the prefixes that no word ends with backwards, long ones with a mark, by their first letters backwards."""
+    ends: dict[str, list[tuple[int, str]]] = {}
+    for number, row in enumerate(_rows()):
+        for literal in row.get("prefixes", ()):
+            if len(literal) > 3 and not literal.isalnum():
+                ends.setdefault(literal[2::-1], []).append((number, literal))
+    return ends
 
 
 def long_words(text: str) -> str:
@@ -76,11 +100,18 @@ def _literals_by_head() -> dict[str, list[tuple[str, int]]]:
     return heads
 
 
+def _is_opaque_token(value: str) -> bool:
+    """Accept the body of a token whose prefix is a mere word, such as `_live_`."""
+    return is_token(value) and is_opaque(compiled("[-_]").sub("", value))
+
+
+_SHAPE_CHECKS: dict[str, Check] = {"token": is_token, "dense": is_dense_token, "opaque": _is_opaque_token}
+
+
 @cache
 def _shape_rule(number: int) -> Rule:
     row = _rows()[number]
-    check = is_dense_token if row.get("check") == "dense" else is_token
-    return rule_of(row, read_tables("shapes.toml")["parts"][0], check)
+    return rule_of(row, read_tables("shapes.toml")["parts"][0], _SHAPE_CHECKS[row.get("check", "token")])
 
 
 def _rows() -> list[Row]:
@@ -127,6 +158,14 @@ def _is_basic(value: str) -> bool:
     return bool(colon) and user.isprintable() and user != password and is_password(password)
 
 
+def _is_sasl(value: str) -> bool:
+    """Accept the answer of SASL PLAIN (RFC 4616): Base64 of two names and a password, with zero bytes between them."""
+    try:
+        return binascii.a2b_base64(value + "==").decode("utf-8").count("\0") == 2
+    except (ValueError, UnicodeDecodeError):
+        return False
+
+
 def _is_phrase(value: str) -> bool:
     """Accept as many words as BIP-39 allows."""
     words = value.split()
@@ -140,8 +179,10 @@ _CHECKS: dict[str, Check] = {
     "random": is_random,
     "credential": is_credential,
     "scattered": is_scattered,
+    "opaque": is_opaque,
     "token": is_token,
     "basic": _is_basic,
+    "sasl": _is_sasl,
     "phrase": _is_phrase,
     "any": bool,
 }
@@ -245,101 +286,3 @@ def _opens_session(name: str, value: str) -> bool:
         return False
     named = len(value) >= 20 or compiled(r"(?i)sess|sid$|auth|token|login|remember|jwt").search(name)
     return bool(named) and is_random(value)
-
-
-# Declarations, SQL columns and names behind a value
-
-_REACH = 400
-"""Characters before a value in which the name of its declaration is looked for."""
-
-_GIVEN = (
-    r"(?i:default|value)[\"']?[ \t]{0,20}[:=][ \t]{0,20}(?:[\"'](?P<quoted>[!#-&(-~]{8,4096})[\"']"
-    r"|(?P<plain>[!#-&(-+\-.-~]{8,4096})(?=[ \t]*(?:\r?\n|\Z)))"
-)
-_NAME_BEHIND = (
-    r"[\"'][ \t]*,\s{0,20}[\"']?(?:name|key|variable)[\"']?[ \t]{0,9}[:=][ \t]{0,9}[\"'](?P<name>[\w. -]{1,60})[\"']"
-)
-_BRACE = r"[\"']?(?<![\w.-])(?P<name>[\w.-]{2,60})[\"']?[ \t]{0,9}[:=]?[ \t]{0,9}\Z"
-_YAML_NAME = r"[ \t]*(?:-[ \t]+)?[\"']?(?P<name>[\w.-]{2,60})[\"']?:[ \t]*\r?\Z"
-_INSERT = (
-    r"(?i:insert[ \t]+into)[ \t]+[\w.\"`]{1,100}\s{0,9}\((?P<columns>[^()\0]{1,2000})\)\s{0,9}(?i:values)\s{0,9}(?=\()"
-)
-_ROW = r"\((?P<row>(?:'[^'\n\0]{0,2000}'|[^()'\n\0]){1,4000}+)\)\s{0,9},?\s{0,9}"
-_CELL = r"(?:'[^'\n\0]{0,2000}'|[^,'\0]){1,2000}+"
-
-_SAID = (" as the ", " is the ", "作为")  # `use … as the root password`, 用…作为密码
-_NAMED = r"(?: [ai]s the |作为)(?P<name>\w{1,15}(?: \w{1,15}){0,2}|[\u4e00-\u9fff]{2,8})"
-
-
-def find_declared(text: str, lower: str) -> Iterator[Secret]:
-    """Find random-looking values in the declaration of a secret's name, in rows that SQL inserts, and in front of a name."""
-    for word in ("default", "value"):
-        for at in starts(lower, word):
-            found = compiled(_GIVEN).match(text, at)
-            if found is None:
-                continue
-            start, end = found.span("quoted" if found["quoted"] else "plain")
-            value = text[start:end]
-            if is_random(value) and not compiled(UUID).fullmatch(value) and _is_of_secret(text, at, end=end):
-                yield Secret("assignment", start, end)
-    for at in starts(lower, "insert") if "values" in lower else ():
-        yield from _find_inserted(text, at)
-    for said in _SAID:
-        for at in starts(text, said):
-            yield from _find_before(text, at)
-
-
-def _find_before(text: str, at: int) -> Iterator[Secret]:
-    """Find a scattered value that the words behind it call a secret."""
-    named = compiled(_NAMED).match(text, at)
-    if named is None:
-        return
-    words = named["name"].split()
-    found = compiled(r"(?P<v>[!#-&(-~]{10,100})[`\"'”」]?[ \t]?$").search(text, max(0, at - 104), at)
-    if found and is_scattered(found["v"]) and any(names_secret(" ".join(words[:end])) for end in (1, 2, 3)):
-        yield Secret("assignment", *found.span("v"))
-
-
-def _find_inserted(text: str, at: int) -> Iterator[Secret]:
-    """Find random-looking values in the columns of secrets, in rows that SQL inserts."""
-    found = compiled(_INSERT).match(text, at)
-    if found is None:
-        return
-    columns = [number for number, name in enumerate(found["columns"].split(",")) if names_secret(name.strip(' \t\n"`'))]
-    row = compiled(_ROW).match(text, found.end()) if columns else None
-    while row:
-        cells = list(compiled(_CELL).finditer(text, *row.span("row")))
-        for cell in (cells[number] for number in columns if number < len(cells)):
-            value = cell[0].strip().strip("'")
-            if is_random(value):
-                start = text.index(value, cell.start())
-                yield Secret("assignment", start, start + len(value))
-        row = compiled(_ROW).match(text, row.end())
-
-
-def _is_of_secret(text: str, at: int, *, end: int) -> bool:
-    """Return whether the pair, the block in braces or the block of YAML around a value has the name of a secret."""
-    behind = compiled(_NAME_BEHIND).match(text, end)
-    if behind:
-        return names_secret(behind["name"])
-    head = text[max(0, at - _REACH) : at]
-    opening = head.rfind("{")
-    if opening > head.rfind("}"):
-        named = compiled(_BRACE).search(head, max(0, opening - 80), opening)
-        return named is not None and names_secret(named["name"])
-    return _is_below_secret(head)
-
-
-def _is_below_secret(head: str) -> bool:
-    """Return whether the line of YAML under which a value is indented is the name of a secret."""
-    lines = head.split("\n")
-    indent = _indent(lines.pop())
-    for line in reversed(lines[-8:]):
-        if line.strip() and _indent(line) < indent:
-            named = compiled(_YAML_NAME).match(line)
-            return named is not None and names_secret(named["name"])
-    return False
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip(" \t-"))

@@ -293,6 +293,19 @@ def is_scattered(value: str) -> bool:
     return mixed and (sum(map(len, pieces)) < 2.2 * len(pieces) or _is_unspeakable(value))
 
 
+def is_opaque(value: str) -> bool:
+    """Return whether a value is scattered, or has 16 or more letters and digits that alternate, as hex does.
+
+    This is enough where a name and a blank are the only other signs.
+    """
+    if is_scattered(value):
+        return True
+    if len(value) < 16 or not (value.isascii() and value.isalnum()):
+        return False
+    is_hex = compiled("[0-9a-f]{32,}|[0-9A-F]{32,}").fullmatch(value)
+    return bool(is_hex or len(value) < 3 * len(compiled(_PIECE).findall(value))) and is_random(value)
+
+
 def _has_symbols(value: str) -> bool:
     """Return whether a value has the punctuation of passwords, with digits or with both cases."""
     if not compiled(r"[!#$%^&*+?@~]").search(value):

@@ -164,6 +164,7 @@ def test_secret_kinds_that_the_page_names_are_found():
         "authorization": "Authorization: Bearer " + "A1b2C3d4E5f6" + "G7h8I9j0K1l2",
         "seed-phrase": "mnemonic: ripple lunar canyon motor velvet orbit sudden tiger walnut pencil gospel harbor",
         "assignment": "API_KEY=" + "q7Rk2Zp9Lx4V" + "m8Nw3Tb6",
+        "api-key": "polar_oat_" + "q7Rk2Zp9Lx4V" + "m8Nw3Tb6Yc1D",
     }
     named = set(re.findall(r"\(((?:`[a-z-]+`(?:, )?)+)\)", read("secrets.md")))
     assert {name for group in named for name in re.findall(r"`([a-z-]+)`", group)} == set(kinds)

@@ -14,7 +14,14 @@ from oracle.domain.spelling import suggest
 from oracle.domain.values import value
 from oracle.errors import UsageError
 from oracle.store.disk import files, rewriting, steps
-from oracle.store.root.configuration import LANGUAGES, SETTINGS, ExperienceSettings, is_experience_value
+from oracle.store.root.configuration import (
+    INJECTION,
+    LANGUAGES,
+    SETTINGS,
+    ExperienceSettings,
+    fits_default,
+    is_experience_value,
+)
 from oracle.wording import say
 
 TYPE_CHECKING = False
@@ -47,6 +54,18 @@ class Setting:
             "meaning": self.meaning,
         }
 
+
+_INJECTION: Mapping[str, Sentence] = {
+    "enabled": say("whether hooks add context to prompts"),
+    "brief": say("whether a session begins with its seat's brief"),
+    "memories": say("whether prompts get long-term memories"),
+    "memory_chars": say("characters of the long-term memories of a prompt"),
+    "experience_chars": say("characters of the experiences of a prompt"),
+    "limit": say("how many memories a prompt gets"),
+    "threshold": say("how relevant a memory must be, from 0 to 1"),
+    "citations": say("whether memories are given with path and lines"),
+    "bypass_session_patterns": say("the sessions or folders that get no context"),
+}
 
 _SETTINGS: tuple[tuple[str, object, Sentence, Callable[[object], bool], Sentence], ...] = (
     (
@@ -118,6 +137,16 @@ _SETTINGS: tuple[tuple[str, object, Sentence, Callable[[object], bool], Sentence
         say("the score from which an experience is recalled"),
         lambda item: is_experience_value("threshold", item),
         say("Write a number from 0 to 1."),
+    ),
+    *(
+        (
+            f"injection.{key}",
+            INJECTION[key],
+            meaning,
+            lambda item, default=INJECTION[key]: fits_default(item, default),
+            say("Write a value like the default: {default}.", default=json.dumps(INJECTION[key])),
+        )
+        for key, meaning in _INJECTION.items()
     ),
 )
 

@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Mapping
 
+from oracle.domain.injection import envelope
 from oracle.domain.records.drafts import Draft, Evidence
 from oracle.domain.safety.privacy import Guard, PrivacyFinding, find_personal
 from oracle.domain.spelling import suggest
@@ -58,12 +59,17 @@ def _owner_rules(root: Root) -> tuple[OwnerRule, ...]:
 def clean(
     context: Context, fields: Mapping[str, Any], policy: str, *, what: Sentence
 ) -> tuple[dict[str, Any], tuple[Sentence, ...]]:
-    """Return the fields to write, and what was replaced. Raises SecretFound, PrivacyBlocked, RulesUnusable, UsageError."""
+    """Return the fields to write, and what was replaced. Raises SecretFound, PrivacyBlocked, RulesUnusable, UsageError.
+
+    Context that a hook added to a prompt is left out of every text, so that memory is not written back into memory.
+    """
     if policy not in POLICIES:
         raise UsageError(
             say("Unknown policy {secrets!r}.", secrets=policy),
             hint=suggest(policy, POLICIES),
         )
+    if any(envelope.TAG in text.lower() for text in texts(dict(fields))):
+        fields = {name: _without_context(item) for name, item in fields.items()}
     rules = open_guard(context, secrets=policy != ALLOW)
     if not rules.finds_in(texts([item for item in fields.values() if item])):
         return dict(fields), ()  # nearly always; fields are checked one by one only to name them
@@ -72,6 +78,19 @@ def clean(
     if found and policy != REDACT:
         raise _refusal(what, tuple(dict.fromkeys(found)))
     return values, tuple(dict.fromkeys(found))
+
+
+def _without_context(value: Any) -> Any:  # noqa: ANN401
+    """Return a value of any shape without the context that a hook added, the value itself if there is none."""
+    if isinstance(value, str):
+        return envelope.strip(value)
+    if isinstance(value, Evidence):
+        return Evidence(value.trust, *(_without_context(part) for _, part in _parts(value)))
+    if isinstance(value, Mapping):
+        return {key: _without_context(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return type(value)(_without_context(item) for item in value)
+    return value
 
 
 def require_unchanged(context: Context, found: Mapping[str, Any], fields: Mapping[str, object]) -> None:

@@ -19,9 +19,13 @@ POLL = 0.2
 _MOST = 1 << 31
 
 
-def events(context: Context, *, project: str = "", task: str = "", limit: int = 0) -> list[Event]:
-    """Return the last events that fit, the oldest first; `limit` 0 means all."""
-    fitting = (event for event in journal.read(context.root) if _fits(event, project, task))
+def events(context: Context, *, project: str = "", task: str = "", kind: str = "", limit: int = 0) -> list[Event]:
+    """Return the last events that fit, the oldest first; `limit` 0 means all, and `kind` is the name of an event."""
+    fitting = (
+        event
+        for event in journal.read(context.root)
+        if _fits(event, project, task) and kind in ("", event.get("event"))
+    )
     return list(deque(fitting, maxlen=min(limit, _MOST))) if limit > 0 else list(fitting)
 
 

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from oracle.app.queries import lookup
+from oracle.hook import prompt
 from oracle.store.daemon import answer_socket
 from oracle.wording import say
 
@@ -123,7 +124,7 @@ class Answering:
         """Answer with the kept context, which holds the models. Its index is closed after each request."""
         context = self._context = self._context or self._open()
         try:
-            return lookup.serve(context, line)
+            return prompt.answer_line(context, line) if prompt.is_hook_line(line) else lookup.serve(context, line)
         finally:
             if context.index.database.in_memory:
                 self._context = None

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from oracle.domain.spelling import suggest
+from oracle.domain.values import NOTHING, value
 from oracle.errors import UsageError
 from oracle.store.disk import steps
 from oracle.wording import say
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Client:
     """How an agent's program reads hooks."""
 
@@ -22,17 +22,31 @@ class Client:
     event: str = "Stop"
     """The event at the end of a turn."""
 
+    others: Mapping[str, str] = NOTHING
+    """Further events of a session, by our names for them."""
+
     timeout: int = 10
     """The time limit of the hook, in the client's unit."""
 
     advice: str = ""
     """What a person must do before the client runs the hook."""
 
+    @property
+    def events(self) -> dict[str, str]:
+        """The events that a hook can be installed for, by our names."""
+        return {"stop": self.event, **self.others}
+
+
+_SESSION = {"prompt": "UserPromptSubmit", "start": "SessionStart"}
 
 CLIENTS = {
-    "claude": Client(".claude/settings.json"),
+    "claude": Client(
+        ".claude/settings.json",
+        others={**_SESSION, "compact": "PreCompact", "end": "SessionEnd", "subagent": "SubagentStop"},
+    ),
     "codex": Client(
         ".codex/hooks.json",
+        others={**_SESSION, "compact": "PreCompact"},
         advice=say(
             "Codex runs it in a trusted folder, once you have accepted the hook: start codex there and type /hooks."
         ),
@@ -40,6 +54,7 @@ CLIENTS = {
     "gemini": Client(
         ".gemini/settings.json",
         "AfterAgent",
+        {"prompt": "BeforeAgent", "start": "SessionStart", "compact": "PreCompress", "end": "SessionEnd"},
         10_000,
         advice=say("Gemini reads this file only in a trusted folder: start gemini there and trust it."),
     ),
@@ -52,6 +67,18 @@ def find_client(tool: str) -> Client:
     if tool not in CLIENTS:
         raise UsageError(say("Unknown tool {tool!r}.", tool=tool), hint=suggest(tool, CLIENTS))
     return CLIENTS[tool]
+
+
+def find_events(client: Client, names: str) -> list[str]:
+    """Return the events of a list with commas, `all` for every one. Raises UsageError for one that the client does not have."""
+    wanted = list(client.events) if names == "all" else [name.strip() for name in names.split(",") if name.strip()]
+    unknown = next((name for name in wanted if name not in client.events), "" if wanted else names)
+    if unknown or not wanted:
+        raise UsageError(
+            say("The client has no event {event!r}.", event=unknown),
+            hint=say("Choose among {choices}, or all.", choices=list(client.events)),
+        )
+    return wanted
 
 
 def off_switch(client: Client, path: str, content: Mapping[str, object]) -> str:

@@ -10,7 +10,10 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 
-OWN_PATHS = ("/scripts/hooks/stop_hook.py", "/_data/hooks/stop_hook.py")
+STOP_SCRIPT, PROMPT_SCRIPT = "/stop_hook.py", "/prompt_hook.py"
+OWN_PATHS = tuple(
+    f"{folder}{name}" for folder in ("/scripts/hooks", "/_data/hooks") for name in (STOP_SCRIPT, PROMPT_SCRIPT)
+)
 OWN_NAME = "memory-stop-hook.sh"
 """Endings of the paths of the hook scripts, and a name that earlier installers wrote with unquoted blanks."""
 
@@ -36,6 +39,12 @@ _NOTHING_ELSE = re.compile(r"(?:true\b|[\s(){};])*")
 def script_of(command: str) -> str:
     """Return the script that our command line runs."""
     return [word for word in shlex.split(command) if word != STRICT][-1]
+
+
+def prompt_command(command: str) -> str:
+    """Return the command line for the other events of a session, made of the one for turns; "" for another script."""
+    made = command.removesuffix(f" {STRICT}").replace(STOP_SCRIPT, PROMPT_SCRIPT)
+    return made if PROMPT_SCRIPT in made else ""
 
 
 def around_own(entry: Mapping[str, object], *, with_arguments: bool = False) -> tuple[str, str, str]:

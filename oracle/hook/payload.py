@@ -1,4 +1,4 @@
-"""Read what the host sends at the end of a turn, and the end of its transcript.
+"""Read what the host sends to a hook, and the end of its transcript.
 
 A transcript triggers nothing: it supplies the last message when an older host omits it, and the user turns as context.
 Its format belongs to the host and changes: every line and field may be missing or of another type.
@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 
+from oracle.domain.injection import envelope
 from oracle.domain.values import value
 from oracle.errors import UsageError
 from oracle.wording import say
@@ -19,6 +20,9 @@ TAIL_BYTES = 256 << 10
 _LONG_TAIL_BYTES = 8 << 20
 _MESSAGES = ("last_assistant_message", "prompt_response")
 """The field with the agent's last message: that of Claude Code and Codex, and that of Gemini."""
+
+_REASONS = ("source", "reason", "trigger")
+"""The field that says why an event came, by its event and client."""
 
 _NOT_TYPED = ("isSidechain", "isMeta", "isCompactSummary")
 
@@ -40,6 +44,12 @@ class HookPayload:
     message: str | None = None
     is_repeated: bool = False
     """Whether a hook made the agent go on before, so that it must not do so again."""
+    prompt: str = ""
+    prompt_id: str = ""
+    reason: str = ""
+    """Why the session began or ended, or its context is summarised: `startup`, `resume`, `clear`, `compact`, `auto` …"""
+    is_cron: bool = False
+    """Whether the host says that a schedule started the session."""
     is_claude: bool = True
     """Whether Claude Code sent it, as far as its fields show. Codex names the turn, Gemini the prompt."""
 
@@ -69,6 +79,10 @@ def parse_payload(raw: bytes) -> HookPayload:
         transcript_path=_text(content, "transcript_path"),
         message=_well_formed(message) if isinstance(message, str) else None,
         is_repeated=content.get("stop_hook_active") is True,
+        prompt=_text(content, "prompt"),
+        prompt_id=_text(content, "prompt_id"),
+        reason=next(filter(None, (_text(content, name) for name in _REASONS)), ""),
+        is_cron=content.get("is_cron") is True or content.get("automation_kind") == "cron",
         is_claude=not ("turn_id" in content or "prompt_response" in content),
     )
 
@@ -156,12 +170,12 @@ def _read_tail(path: str, most: int = TAIL_BYTES) -> Iterator[Mapping[str, objec
 
 
 def _join(line: Mapping[str, object], kind: str) -> str:
-    """Return the text of a message: a string, or its blocks of one kind. Results of tools are left out."""
+    """Return the text of a message: a string, or its blocks of one kind. Results of tools and context of hooks are left out."""
     message = line.get("message")
     content = message.get("content") if isinstance(message, dict) else None
     if isinstance(content, str):
-        return _well_formed(content)
+        return envelope.strip(_well_formed(content))
     if not isinstance(content, list):
         return ""
     texts = [block.get("text") for block in content if isinstance(block, dict) and block.get("type") == kind]
-    return "\n".join(_well_formed(text) for text in texts if isinstance(text, str))
+    return envelope.strip("\n".join(_well_formed(text) for text in texts if isinstance(text, str)))

@@ -1,4 +1,4 @@
-"""Install and remove the Stop hook in the settings file of a client, and report its state.
+"""Install and remove our hooks in the settings file of a client, and report their state.
 
 Everything else in the file is kept: other keys, other hooks, their order, the indentation. A hook of this program is
 recognised by the script that it runs, whatever interpreter and spelling an older version used.
@@ -16,9 +16,20 @@ from dataclasses import dataclass
 from oracle.errors import NotFound, UsageError
 from oracle.hook.changes import FileChange, backups_of, parse_json, render_json
 from oracle.hook.clients import CLAUDE, Client, off_switch
-from oracle.hook.command_lines import STRICT, around_own, is_own, script_of, without_own_command, words_of
+from oracle.hook.command_lines import (
+    STRICT,
+    around_own,
+    is_own,
+    prompt_command,
+    script_of,
+    without_own_command,
+    words_of,
+)
 from oracle.store.disk import steps
 from oracle.wording import Sentence, say
+
+STOP = "stop"
+"""Our name for the end of a turn."""
 
 
 class InvalidSettings(UsageError):
@@ -39,6 +50,9 @@ class HookStatus:
 
     advice: tuple[str, ...] = ()
     """What a person must still do outside of the file."""
+
+    events: tuple[str, ...] = ()
+    """The events that it is installed for, by our names."""
 
     @property
     def all_notes(self) -> list[str]:
@@ -95,18 +109,21 @@ def hook_command(script: str, *, root: str = "", is_strict: bool = False) -> str
 # Change ---------------------------------------------------------------------------------------------------------------
 
 
-def plan_install(path: str, command: str, client: Client = CLAUDE) -> FileChange:
-    """Return the change that makes a settings file run `command` at the end of each turn. Raises InvalidSettings.
+def plan_install(path: str, command: str, client: Client = CLAUDE, *, events: Iterable[str] = (STOP,)) -> FileChange:
+    """Return the change that makes a settings file run `command` at the end of each turn, and at `events`. Raises InvalidSettings.
 
     An installed hook is replaced where it is; further ones are removed.
     """
     before, content = _read(path)
-    wanted = {"type": "command", "command": command, "timeout": client.timeout}
-    new = _with_hook(content, client.event, wanted, path)
+    new = content
+    for name in events:
+        line = command if name == STOP else prompt_command(command)
+        wanted = {"type": "command", "command": line, "timeout": client.timeout}
+        new = _with_hook(new, client.events[name], wanted, path) if line else new
     return FileChange(path, before, before if before is not None and new == content else _render(new, before, path))
 
 
-def _with_hook(content: Mapping[str, object], event: str, wanted: Mapping[str, object], path: str) -> dict[str, object]:
+def _with_hook(content: dict[str, object], event: str, wanted: Mapping[str, object], path: str) -> dict[str, object]:
     hooks = _table(content, "hooks", path)
     groups = _list(hooks, event, path)
     kept = _replace_own(groups, wanted, script=script_of(str(wanted["command"])))
@@ -150,8 +167,9 @@ def _as_before(path: str, before: str, content: Mapping[str, object], whole: Map
     Returns None when an installation made the file and nothing else is in it.
     """
     backups = list(_backups(path))
+    own = list(_own_entries(content))
     for text, found in backups:
-        if any(_leads_to(before, text, found, event, entry) for event, entry in _own_entries(content)):
+        if _leads_to(before, text, found, own):
             return text
     if not whole and all(found and not _without_hook(found, path) for _, found in backups[:1]):
         return None
@@ -176,11 +194,16 @@ def _backups(path: str) -> Iterator[tuple[str, dict[str, object]]]:
                 yield text or "", content
 
 
-def _leads_to(after: str, text: str, content: Mapping[str, object], event: str, entry: Mapping[str, object]) -> bool:
-    """Return whether settings without our hook become the text `after` when the hook is added."""
+def _leads_to(
+    after: str, text: str, content: dict[str, object], own: Iterable[tuple[str, Mapping[str, object]]]
+) -> bool:
+    """Return whether settings without our hooks become the text `after` when these are added."""
     with contextlib.suppress(ValueError, IndexError, InvalidSettings):
-        is_without = _without_hook(content, "") == content
-        return is_without and _render(_with_hook(content, event, entry, ""), text, "") == after
+        if _without_hook(content, "") != content:
+            return False
+        for event, entry in own:
+            content = _with_hook(content, event, entry, "")
+        return _render(content, text, "") == after
     return False
 
 
@@ -285,9 +308,11 @@ def _render(content: Mapping[str, object], before: str | None, path: str) -> str
 def read_status(path: str, client: Client = CLAUDE) -> HookStatus:
     """Return the state of the hook in a settings file. Raises InvalidSettings."""
     _, content = _read(path)
-    own = [entry for event, entry in _own_entries(content) if event == client.event]
-    notes = [note for entry in own for note in _notes(entry, client)]
-    if len(own) > 1:
+    names = {event: name for name, event in client.events.items()}
+    found = [(names[event], entry) for event, entry in _own_entries(content) if event in names]
+    events, own = [name for name, _ in found], [entry for _, entry in found]
+    notes = [note for name, entry in found for note in _notes(entry, client, is_stop=name == STOP)]
+    if len(events) > len(set(events)):
         notes.append(say("It is installed more than once, so every turn runs it more than once."))
     off = off_switch(client, path, content)
     if off:
@@ -302,7 +327,14 @@ def read_status(path: str, client: Client = CLAUDE) -> HookStatus:
         for word in words_of(entry)
         if word.startswith("ORACLE_ROOT=") and not os.path.isdir(word.partition("=")[2])
     ]
-    return HookStatus(path, tuple(_printed(entry) for entry in own), tuple(notes), bool(off), tuple(advice))
+    commands = (
+        tuple(dict.fromkeys(_printed(entry) for entry in own))
+        if len(events) == len(set(events))
+        else tuple(map(_printed, own))
+    )
+    return HookStatus(
+        path, commands, tuple(dict.fromkeys(notes)), bool(off), tuple(dict.fromkeys(advice)), tuple(events)
+    )
 
 
 def _own_entries(content: Mapping[str, object]) -> Iterator[tuple[str, dict[str, object]]]:
@@ -316,7 +348,7 @@ def _own_entries(content: Mapping[str, object]) -> Iterator[tuple[str, dict[str,
                     yield event, entry
 
 
-def _notes(entry: Mapping[str, object], client: Client) -> Iterable[str]:
+def _notes(entry: Mapping[str, object], client: Client, *, is_stop: bool) -> Iterable[str]:
     words = [word for word in words_of(entry) if word.startswith("/")]
     for word in words:
         if not os.path.exists(word):
@@ -324,7 +356,7 @@ def _notes(entry: Mapping[str, object], client: Client) -> Iterable[str]:
     if not words:
         yield say("Its command has no absolute path, so it runs only from one folder.")
     timeout = entry.get("timeout")
-    if isinstance(timeout, int | float) and timeout < client.timeout:
+    if is_stop and isinstance(timeout, int | float) and timeout < client.timeout:
         seconds = timeout * CLAUDE.timeout / client.timeout
         yield say(
             "Its timeout of {seconds:g} s is short: a delivery may be interrupted and finished later.", seconds=seconds

@@ -14,6 +14,7 @@ from oracle.app.context import Context
 from oracle.domain.delivery import addressing, markers
 from oracle.domain.delivery.addressing import Address
 from oracle.domain.delivery.markers import Fault, Marker
+from oracle.domain.injection import envelope
 from oracle.domain.names import check_name
 from oracle.domain.values import value
 from oracle.errors import OracleError
@@ -93,6 +94,7 @@ def _handle(payload: HookPayload, run: HookRun, context: Context) -> bool:
     message = payload.message
     if message is None:
         message = read_transcript(payload).last_message
+    message = envelope.strip(message)
     asked = markers.read(message)
     if isinstance(asked.deliver, Fault):
         raise Skipped(asked.deliver.code, asked.deliver.sentence)

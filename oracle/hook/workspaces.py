@@ -1,4 +1,4 @@
-"""Install, remove and report the Stop hook in all the settings files of a workspace that its client reads."""
+"""Install, remove and report our hooks in all the settings files of a workspace that its client reads."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from oracle.hook.changes import FileChange
 from oracle.hook.clients import CLAUDE, Client
-from oracle.hook.settings import HookStatus, plan_install, plan_uninstall, read_status, settings_file
+from oracle.hook.settings import STOP, HookStatus, plan_install, plan_uninstall, read_status, settings_file
 from oracle.wording import say
 
 
@@ -16,16 +16,23 @@ def settings_files(workspace: str, given: str = "", client: Client = CLAUDE) -> 
     return [path] if given or client is not CLAUDE else [path, f"{path.removesuffix('.json')}.local.json"]
 
 
-def plan_installs(paths: Sequence[str], command: str, client: Client = CLAUDE) -> list[FileChange]:
-    """Return the changes that make a host run `command`: where its hook is, else in the first file. Raises InvalidSettings."""
-    return plan_renewal(paths, command, client) or [plan_install(paths[0], command, client)]
+def plan_installs(
+    paths: Sequence[str], command: str, client: Client = CLAUDE, *, events: Sequence[str] = (STOP,)
+) -> list[FileChange]:
+    """Return the changes that make a host run `command` where one is installed, else in the first file. Raises InvalidSettings."""
+    planned = plan_renewal(paths, command, client, events=events)
+    return planned or [plan_install(paths[0], command, client, events=events)]
 
 
-def plan_renewal(paths: Sequence[str], command: str, client: Client = CLAUDE) -> list[FileChange]:
-    """Return the changes of the files that have a hook: the first runs `command`, the others none. Raises InvalidSettings."""
-    found = [path for path in paths if read_status(path, client).commands]
+def plan_renewal(
+    paths: Sequence[str], command: str, client: Client = CLAUDE, *, events: Sequence[str] = ()
+) -> list[FileChange]:
+    """Return the changes of the files that have a hook: the first runs all events, the others none. Raises InvalidSettings."""
+    found = {path: status.events for path in paths if (status := read_status(path, client)).commands}
+    wanted = [name for name in client.events if name in {*events, *(one for has in found.values() for one in has)}]
     return [
-        plan_uninstall(path) if position else plan_install(path, command, client) for position, path in enumerate(found)
+        plan_uninstall(path) if position else plan_install(path, command, client, events=wanted)
+        for position, path in enumerate(found)
     ]
 
 
@@ -43,4 +50,6 @@ def status_of(paths: Sequence[str], client: Client = CLAUDE) -> HookStatus:
     if len(having) > 1:
         notes.append(say("Both settings files have it, so every turn runs it twice: install it again."))
     commands = tuple(command for one in having for command in one.commands)
-    return HookStatus(having[0].path, commands, tuple(notes), any(one.is_disabled for one in found), having[0].advice)
+    events = tuple(dict.fromkeys(event for one in having for event in one.events))
+    is_off = any(one.is_disabled for one in found)
+    return HookStatus(having[0].path, commands, tuple(notes), is_off, having[0].advice, events)

@@ -224,6 +224,7 @@ WRITE_ENGLISH = tuple(
         ),
         *(f"app/delivery/{name}.py" for name in ("deliver", "dispatch", "divergent", "steps")),
         *("app/queries/attend.py", "app/queries/packet.py"),
+        *("app/prompting/brief.py", "app/prompting/context_for.py", "domain/injection/envelope.py"),
         *(f"app/teamwork/{name}.py" for name in ("integration", "peers", "rehearsal", "workflow", "workspaces")),
         *("daemon/", "hook/skills.py", "hook/stop.py", "domain/values.py", "compat/", "mcp/"),
     )

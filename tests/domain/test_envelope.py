@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from oracle.domain.injection.envelope import (
     MOST,
-    Item,
-    Section,
+    ContextItem,
+    ContextSection,
     experiences,
     holds,
     memories,
@@ -20,7 +20,7 @@ from oracle.domain.injection.envelope import (
 )
 
 DATE = "2026-11-29T10:00:00Z"
-ITEM = Item(
+ITEM = ContextItem(
     "Retry twice",
     "Retry uploads twice.",
     "projects/arena/decision/retry.md",
@@ -32,7 +32,7 @@ ITEM = Item(
 )
 
 
-def text_of(*items: Item, **options: object) -> str:
+def text_of(*items: ContextItem, **options: object) -> str:
     return render([memories(items, MOST)], date=DATE, **options).text  # type: ignore[arg-type]
 
 
@@ -78,7 +78,9 @@ def test_sections_keep_their_order_and_empty_ones_are_left_out() -> None:
 
 @pytest.mark.parametrize(("own", "whole"), [(500, MOST), (MOST, 700), (0, MOST), (MOST, 0)])
 def test_items_are_whole_or_left_out(own: int, whole: int) -> None:
-    items = [Item(f"Title {number}", f"begin {'x' * size} end") for number, size in enumerate((300, 3000, 20, 30))]
+    items = [
+        ContextItem(f"Title {number}", f"begin {'x' * size} end") for number, size in enumerate((300, 3000, 20, 30))
+    ]
     made = render([memories(items, own)], date=DATE, most=whole)
     assert len(made.text) <= whole
     assert made.text.count("begin ") == made.text.count(" end") == len(made.items)
@@ -86,12 +88,12 @@ def test_items_are_whole_or_left_out(own: int, whole: int) -> None:
 
 
 def test_a_small_item_follows_one_that_does_not_fit() -> None:
-    made = render([memories([Item("large", "x" * 900), Item("small", "y")], 600)], date=DATE)
+    made = render([memories([ContextItem("large", "x" * 900), ContextItem("small", "y")], 600)], date=DATE)
     assert [item.title for item in made.items] == ["small"]
 
 
 def test_both_budgets_count() -> None:
-    many = [Item(f"t{number}", "word " * 100) for number in range(20)]
+    many = [ContextItem(f"t{number}", "word " * 100) for number in range(20)]
     made = render([experiences(many, 3000), memories(many, MOST)], date=DATE)
     first, _, second = made.text.partition("## Long-term memories")
     assert len(first) <= 3000 + 400
@@ -118,8 +120,8 @@ CANARIES = [
 @pytest.mark.parametrize("field", ["title", "text", "path", "date", "seat", "status", "note"])
 @pytest.mark.parametrize("is_list", [False, True])
 def test_what_others_wrote_never_leaves_its_fence(canary: str, field: str, is_list: bool) -> None:
-    item = Item(**{"title": "A", "text": "B", field: canary})
-    text = render([Section("Any", "About.", (item, ITEM), is_list=is_list)], date=DATE).text
+    item = ContextItem(**{"title": "A", "text": "B", field: canary})
+    text = render([ContextSection("Any", "About.", (item, ITEM), is_list=is_list)], date=DATE).text
     assert "CANARY" not in outside_fences(text)
     assert len(re.findall(r"(?i)<\s*/?\s*(?:oracle-context|system-reminder)", text)) == 2
     assert strip(f"before\n{text}\nafter").split() == ["before", "after"]
@@ -127,9 +129,9 @@ def test_what_others_wrote_never_leaves_its_fence(canary: str, field: str, is_li
 
 @given(st.text(), st.text())
 def test_any_text_stays_in_its_fence(title: str, text: str) -> None:
-    whole = render([memories([Item(title, text)], MOST)], date=DATE).text
+    whole = render([memories([ContextItem(title, text)], MOST)], date=DATE).text
     if whole:
-        bare = render([memories([Item("")], MOST)], date=DATE).text
+        bare = render([memories([ContextItem("")], MOST)], date=DATE).text
         assert outside_fences(whole) == outside_fences(bare)
         assert strip(whole) == ""
 

@@ -223,6 +223,8 @@ class Checker:
         base = f"{os.path.realpath(repository.path)}/"
         root = os.path.realpath(self._oracle.root.path)
         own = root.removeprefix(base) if root.startswith(base) else ""
+        if named.name.startswith("--"):
+            return _flag(repository, named.name, leaving_out=own)
         parts = tuple(re.split(r"\.|::", named.name))
         if repository.has_symbol(parts, leaving_out=own):
             return Liveness.LIVE, ""
@@ -234,6 +236,17 @@ class Checker:
         if repository.is_shallow:
             return Liveness.UNCHECKED, say("the history is cut off")
         return Liveness.UNCHECKED, say("the repository never had it")
+
+
+def _flag(repository: Repository, name: str, *, leaving_out: str) -> tuple[Liveness, str]:
+    """Return whether an option of a command is there: as it is typed, or as the parameter that a program makes it of."""
+    bare = name.removeprefix("--")
+    spellings = (name, bare.replace("-", "_"), bare)
+    if any(repository.has_symbol((one,), leaving_out=leaving_out) for one in dict.fromkeys(spellings)):
+        return Liveness.LIVE, ""
+    if any(repository.had_word(one, leaving_out=leaving_out) for one in spellings[:2]):
+        return Liveness.GONE, ""
+    return Liveness.UNCHECKED, say("the repository never had it")
 
 
 def _inside(repository: Repository, name: str) -> str:

@@ -60,7 +60,7 @@ def complete(context: Context, given: Completion) -> Delivered:
     and stays in the inbox.
     """
     cleaned, redacted = guard.clean(context, contents_of(given), given.secrets, what=say("The handoff"))
-    given = replace(given, **cleaned) if redacted else given
+    given = replace(given, **cleaned)
     team = open_team(context, given.project, path=given.profile)
     dispatches.refuse_decision(team, given.task_id)
     source, target = team.seat_meant(given.source), team.seat_meant(given.target)

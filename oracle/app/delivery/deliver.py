@@ -137,7 +137,7 @@ def keep(context: Context, delivery: Delivery) -> str:
 
 def _prepare_clean(context: Context, delivery: Delivery) -> tuple[Team, Work, claims.Verified, tuple[str, ...]]:
     cleaned, redacted = guard.clean(context, contents_of(delivery), delivery.secrets, what=say("The handoff"))
-    team, work, verified = prepare(context, replace(delivery, **cleaned) if redacted else delivery)
+    team, work, verified = prepare(context, replace(delivery, **cleaned))
     dispatches.refuse_stray(team, work.receipt.name, is_unsolicited=delivery.is_unsolicited)
     return team, work, verified, redacted
 

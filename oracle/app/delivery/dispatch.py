@@ -53,8 +53,8 @@ def new_task_id(context: Context) -> str:
 
 def dispatch(context: Context, order: Order) -> Dispatched:
     """Dispatch once. Raises TaskAlreadyQueued, SecretFound (nothing is written), Blocked, UsageError, NoProfile, HandoffFailed."""
-    cleaned, redacted = guard.clean(context, contents_of(order), order.secrets, what=say("The handoff"))
-    order = replace(order, **cleaned) if redacted else order
+    cleaned, _ = guard.clean(context, contents_of(order), order.secrets, what=say("The handoff"))
+    order = replace(order, **cleaned)
     team = open_team(context, order.project, path=order.profile)
     if order.task_id:
         responses.path_of(context.root, order.task_id)  # an id that no answer could have is refused

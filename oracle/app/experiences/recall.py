@@ -16,7 +16,7 @@ from oracle.app.search.search import search
 from oracle.domain.compiling import compiled
 from oracle.domain.experiences import experience as rules
 from oracle.domain.experiences import gate
-from oracle.domain.injection.envelope import Item, strip
+from oracle.domain.injection.envelope import ContextItem, strip
 from oracle.domain.names import project_of
 from oracle.domain.values import value
 from oracle.index import fold
@@ -46,8 +46,8 @@ class Explanation:
 
     verdict: GateVerdict
     settings: ExperienceSettings
-    recalled: tuple[Item, ...] = ()
-    below: tuple[Item, ...] = ()
+    recalled: tuple[ContextItem, ...] = ()
+    below: tuple[ContextItem, ...] = ()
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form."""
@@ -61,7 +61,7 @@ class Explanation:
         }
 
 
-def _as_json(item: Item) -> dict[str, object]:
+def _as_json(item: ContextItem) -> dict[str, object]:
     return {
         "slug": item.slug,
         "title": item.title,
@@ -75,7 +75,7 @@ def _as_json(item: Item) -> dict[str, object]:
     }
 
 
-def recall(context: Context, query: str, *, project: str = "", is_cron: bool = False) -> tuple[Item, ...]:
+def recall(context: Context, query: str, *, project: str = "", is_cron: bool = False) -> tuple[ContextItem, ...]:
     """Return the experiences for a prompt, best first: none unless they are enabled and the gate lets the prompt pass.
 
     Raises UsageError for settings that can't be read, InvalidName.
@@ -98,10 +98,12 @@ def explain(context: Context, query: str, *, project: str = "", is_cron: bool = 
     return Explanation(verdict, settings, *_split(found, settings))
 
 
-def _split(found: Iterable[Item], settings: ExperienceSettings) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
+def _split(
+    found: Iterable[ContextItem], settings: ExperienceSettings
+) -> tuple[tuple[ContextItem, ...], tuple[ContextItem, ...]]:
     """Return the first of the items that clear the threshold, without those that say the same, and the others."""
-    clear: dict[str, Item] = {}
-    below: list[Item] = []
+    clear: dict[str, ContextItem] = {}
+    below: list[ContextItem] = []
     for item in found:
         if item.score < settings.threshold:
             below.append(item)
@@ -110,7 +112,7 @@ def _split(found: Iterable[Item], settings: ExperienceSettings) -> tuple[tuple[I
     return tuple(clear.values())[: settings.limit], tuple(below[: settings.limit])
 
 
-def find(context: Context, query: str, settings: ExperienceSettings, *, project: str = "") -> list[Item]:
+def find(context: Context, query: str, settings: ExperienceSettings, *, project: str = "") -> list[ContextItem]:
     """Return experiences of a project and of none ("": of any) with their scores, best first, of equals the newest."""
     text = strip(query)[:_LONGEST]
     near = {hit.record.slug: hit for hit in reversed(_search(context, text, project, max(4 * settings.limit, _HITS)))}
@@ -149,9 +151,9 @@ def _read(context: Context, hit: Hit) -> tuple[rules.Experience, int] | None:
     return rules.read(hit.record.title, document.body), raw.rstrip().count(b"\n") + 1
 
 
-def _item(hit: Hit, experience: rules.Experience, last_line: int, score: float) -> Item:
+def _item(hit: Hit, experience: rules.Experience, last_line: int, score: float) -> ContextItem:
     record = hit.record
-    return Item(
+    return ContextItem(
         title=record.title,
         text=experience.rendered(),
         path=record.path,

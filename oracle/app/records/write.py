@@ -149,8 +149,7 @@ def _retired_before(context: Context, found: Summary) -> Written:
 def _make_ready(context: Context, draft: Draft, policy: str, *, needs_body: bool) -> _Ready:
     """Guard and check a draft, and resolve the records that it names."""
     fields, redacted = guard.clean(context, contents_of(draft), policy, what=say("The record"))
-    if redacted:
-        draft = replace(draft, **fields)
+    draft = replace(draft, **fields)
     if not draft.seat:
         draft = replace(draft, seat=context.seat or MEMORY)
     checked = records.check(context.root, draft, context.now(), needs_body=needs_body)

@@ -14,6 +14,7 @@ from oracle.cli.layout import hanging, shorten
 from oracle.cli.options import Full, Project, TaskId, option, single
 from oracle.cli.output import Table, columns, is_terminal, visible, write_out
 from oracle.cli.session import Call
+from oracle.errors import UsageError
 from oracle.wording import LIST, Sentence, joined, say, say_each
 
 if TYPE_CHECKING:
@@ -196,17 +197,20 @@ def log(
     follow: Annotated[bool, option("--follow", "Go on with new events, until interrupted.")] = False,
     project: Project = "",
     task: Annotated[str, option("--task ID", "Only events of this task.", completion.handoffs)] = "",
+    injected: Annotated[bool, option("--injected", "Only what hooks added to prompts.")] = False,
     limit: Annotated[int, option("--limit N", "The last N events; 0 is all.", min=0)] = 20,
     full: Full = False,
 ) -> None:
     """Print what happened, the newest last."""
     from oracle.app import journal
 
+    if follow and injected:
+        raise UsageError(say("--follow and --injected exclude each other."), hint=say("Leave one out."))
     if follow:
         _follow(call, project, task, limit)
     with call.context() as context:
         context.root.require()
-        found = journal.events(context, project=project, task=task, limit=limit)
+        found = journal.events(context, project=project, task=task, kind="inject" if injected else "", limit=limit)
 
     if not found:
         call.note(say("no event matches"))

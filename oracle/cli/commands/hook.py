@@ -24,9 +24,7 @@ Tool = Annotated[str, option("--tool claude|codex|gemini", "The client that runs
 SettingsPath = Annotated[str, option("--settings-path FILE", "Instead of the tool's files in DIR.")]
 DryRun = Annotated[bool, option("--dry-run", "Write nothing; print the change as a diff.")]
 
-hook_app = group(
-    "Install, remove or check a seat's Stop hook.", example="oracle hook install --workspace ~/seats/memory"
-)
+hook_app = group("Install, remove or check a seat's hooks.", example="oracle hook install --workspace ~/seats/memory")
 
 
 @hook_app.add("install", example="oracle hook install --workspace ~/seats/memory --dry-run")
@@ -36,17 +34,19 @@ def install(
     workspace: Workspace = ".",
     tool: Tool = "claude",
     settings_path: SettingsPath = "",
+    events: Annotated[str, option("--events NAMES", "stop, prompt, start, compact, end, subagent; or all.")] = "stop",
     strict: Annotated[bool, option("--strict", "Let the agent correct a marker that was not obeyed.")] = False,
     dry_run: DryRun = False,
 ) -> None:
-    """Install the Stop hook."""
+    """Install the Stop hook, and hooks for other events."""
     from oracle.app.context import name_root
     from oracle.hook import clients, settings, workspaces
 
     client = clients.find_client(tool)
     command = settings.hook_command(settings.default_script(), root=name_root(call.memory_dir), is_strict=strict)
     paths = workspaces.settings_files(workspace, settings_path, client)
-    _apply(call, workspaces.plan_installs(paths, command, client), client, dry_run=dry_run)
+    wanted = clients.find_events(client, events)
+    _apply(call, workspaces.plan_installs(paths, command, client, events=wanted), client, dry_run=dry_run)
 
 
 @hook_app.add("uninstall", example="oracle hook uninstall --workspace ~/seats/memory")
@@ -58,7 +58,7 @@ def uninstall(
     settings_path: SettingsPath = "",
     dry_run: DryRun = False,
 ) -> None:
-    """Remove the Stop hook."""
+    """Remove the hooks of every event."""
     from oracle.hook import clients, settings, workspaces
 
     client = clients.find_client(tool)
@@ -72,7 +72,7 @@ def uninstall(
 
 @hook_app.add("status", example="oracle hook status --workspace ~/seats/memory")
 def status(call: Call, *, workspace: Workspace = ".", tool: Tool = "claude", settings_path: SettingsPath = "") -> None:
-    """Check whether the Stop hook is installed; exit 1 when it is not."""
+    """Check whether hooks are installed, and for which events; exit 1 when none is."""
     from oracle.hook import clients, workspaces
 
     client = clients.find_client(tool)
@@ -80,12 +80,15 @@ def status(call: Call, *, workspace: Workspace = ".", tool: Tool = "claude", set
     document = {
         "path": found.path,
         "installed": found.is_installed,
+        "events": list(found.events),
         "commands": list(found.commands),
         "notes": found.all_notes,
     }
     call.answer(document, say("{standing}: {path}", standing=_standing(found), path=found.path))
     for command in found.commands:
         call.note(say("runs {command}", command=command))
+    if found.events:
+        call.note(say("events: {events}", events=list(found.events)))
     for line in found.all_notes:
         call.note(line)
     if not found.is_installed:

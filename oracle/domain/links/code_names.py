@@ -1,4 +1,4 @@
-"""What a record names that lives in a repository: paths, symbols, commits and branches. Pure.
+"""What a record names that lives in a repository: paths, symbols, flags, settings, commits and branches. Pure.
 
 Reads more than links do, since people write names as inline code; fenced and indented code is an example and names nothing.
 A name is taken only when its shape says what it is, so that prose is not looked up as if it were one.
@@ -58,6 +58,9 @@ _HEX = re.compile(r"(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{7,40}")
 _FOLDER = re.compile(r"(?:\./)?[\w.@-]+(?:/[\w.@-]+)*/")
 _SNAKE = re.compile(r"_*[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+_*")
 _CAMEL = re.compile(r"[A-Za-z]*[a-z0-9][A-Z][A-Za-z0-9]*")
+_FLAG = re.compile(r"(?<![\w-])--[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?![\w-])")
+_SETTING = re.compile(r"([A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*)\s*=\s*[^\s=].*", re.ASCII)
+_DOTTED = re.compile(r"[a-z][a-z0-9_-]*(?:\.[a-z][a-z0-9_-]*)+")
 _REF = r"(?P<name>[A-Za-z0-9][\w.-]*(?:/[\w.-]+)*)"
 _BRANCH = re.compile(rf"(?:\bbranch(?:es)?\b|分支)(?P<mark>\s?[:：=]?\s?[`'\"“]|\s?[:：=]\s?)?\s?{_REF}", re.IGNORECASE)
 _OF_BRANCH = re.compile(rf"[`'\"“]{_REF}[`'\"”]\s?(?:branch\b|分支)", re.IGNORECASE)
@@ -178,8 +181,11 @@ def _branches(line: str) -> Iterator[tuple[NameKind, str]]:
 
 
 def _code(word: str, patterns: Patterns) -> Iterator[tuple[NameKind, str]]:
-    """Yield what one piece of inline code names; a command line, with blanks in it, names nothing by itself."""
-    if any(char.isspace() for char in word):
+    """Yield what one piece of inline code names. A command line, with blanks in it, names its flags alone."""
+    yield from ((NameKind.SYMBOL, flag) for flag in _FLAG.findall(word))
+    if setting := _SETTING.fullmatch(word):
+        yield NameKind.SYMBOL, setting[1]
+    if setting or any(char.isspace() for char in word):
         return
     if _HEX.fullmatch(word):
         yield NameKind.COMMIT, word
@@ -188,6 +194,8 @@ def _code(word: str, patterns: Patterns) -> Iterator[tuple[NameKind, str]]:
     yield from ((NameKind.PATH, split_entity(item.target)[1]) for item in files)
     if not files and _FOLDER.fullmatch(word):
         yield NameKind.PATH, settle_path(word.rstrip("/"), patterns) + "/"
+    elif not files and _DOTTED.fullmatch(word) and not is_product(word):
+        yield NameKind.SYMBOL, word
     elif not files:
         yield from ((NameKind.SYMBOL, name) for name in _symbols(word, is_code=True))
 

@@ -12,7 +12,7 @@ from oracle.domain.markdown import documents
 from oracle.domain.markdown.documents import Document, Problem, Value
 from oracle.domain.names import MEMORY, require_writer
 from oracle.domain.records.drafts import Draft, name_of
-from oracle.domain.values import value
+from oracle.domain.values import replace, value
 from oracle.errors import DiskFailure, InvalidRecord, RecordExists
 from oracle.store.disk import files
 from oracle.store.markdown import markdown
@@ -50,6 +50,10 @@ class Created:
     document: Document
 
 
+_ENVELOPE = b"<oracle-context"
+"""How the context begins that a hook adds to a prompt."""
+
+
 def read(path: str) -> bytes:
     """Return the bytes of a record, at most `MAX_BYTES` + 1. Raises OSError."""
     with open(path, "rb", buffering=0) as stream:
@@ -74,9 +78,13 @@ def load(root: Root, path: str, *, known: bytes = b"") -> bytes:
 
 
 def parse(path: str, raw: bytes) -> Document:
-    """Parse a record file, Markdown or JSON by its suffix. Never raises."""
+    """Parse a record file, Markdown or JSON by its suffix. Context that a hook added is no part of its text. Never raises."""
     kept = raw[:MAX_BYTES]
     document = parse_json(kept) if path.endswith(".json") else markdown.parse(kept)
+    if _ENVELOPE in kept:
+        from oracle.domain.injection import envelope
+
+        document = replace(document, body=envelope.blank(document.body))
     if len(raw) <= MAX_BYTES:
         return document
     problem = Problem(

@@ -20,7 +20,7 @@ SETTINGS = "config.toml"
 LANGUAGES = ("auto", "zh", "en")
 """The values of `language`; each but `auto` and English has a catalogue in `oracle/cli/i18n`."""
 
-_KEYS = ("language", "synthesizer", "judge", "daemon", "push", "experience")
+_KEYS = ("language", "synthesizer", "judge", "daemon", "push", "experience", "injection")
 """The keys of `config.toml`."""
 
 _LONGEST = 31 * 86_400
@@ -163,6 +163,36 @@ def is_experience_value(key: str, item: object) -> bool:
     if isinstance(item, bool) or not isinstance(item, int | float):
         return False
     return 0 <= item <= 1 if key == "threshold" else key == "limit" and isinstance(item, int) and 1 <= item <= 20
+
+
+INJECTION: Mapping[str, object] = {
+    "enabled": True,
+    "brief": True,
+    "memories": True,
+    "memory_chars": 3000,
+    "experience_chars": 3000,
+    "limit": 5,
+    "threshold": 0.35,
+    "citations": True,
+    "bypass_session_patterns": [],
+}
+"""The keys of `[injection]` with their defaults."""
+
+
+def load_injection(root: Root) -> dict[str, object]:
+    """Return `[injection]` of `config.toml` with the defaults. A hook must not fail, so an invalid value is the default."""
+    stated = _load(root, SETTINGS, lambda _path, _reason: None).get("injection", {})
+    given = stated if isinstance(stated, dict) else {}
+    return {key: given[key] if fits_default(given.get(key), default) else default for key, default in INJECTION.items()}
+
+
+def fits_default(item: object, default: object) -> bool:
+    """Return whether a value is of the same type as a default: a flag, a positive number, or a list of texts."""
+    if isinstance(default, bool) or isinstance(item, bool):
+        return isinstance(default, bool) and isinstance(item, bool)
+    if isinstance(default, list):
+        return isinstance(item, list) and all(isinstance(one, str) for one in item)
+    return isinstance(item, int | float if isinstance(default, float) else int) and item >= 0
 
 
 def find_unknown(root: Root) -> list[Sentence]:

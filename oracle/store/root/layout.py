@@ -86,6 +86,7 @@ class Root:
         self.log = f"{state}/oracle.log"  # tracebacks of unexpected errors
         self.hook_log = f"{state}/hook.log"  # what hooks did, and why they did not
         self.inbox = f"{state}/inbox"  # intents, and wake-ups that wait for their time
+        self.injected = f"{state}/injected"  # what each session was given with its prompts
         self.packets = f"{state}/packets"  # packets that agents were given, for inspection
         self.proposals = f"{state}/proposals"  # experiences that wait to be accepted
         self.daemon_lock = f"{state}/daemon.lock"  # held by the daemon

@@ -76,6 +76,29 @@ def repository(root: Root, project: str, environ: Mapping[str, str]) -> str:
     return path if os.path.isdir(path) else ""
 
 
+def project_at(root: Root, place: str, environ: Mapping[str, str]) -> str:
+    """Return the project of a folder, "" if none is known: by its registered repository, else as a seat's workspace.
+
+    Of several repositories that hold the folder, the innermost counts.
+    """
+    real = os.path.realpath(place)
+    mine = choose_home(environ)
+    stated = environ.get("CLAWSEAT_REGISTRY_HOME")
+    found: dict[str, str] = {}
+    for folder, home in (
+        {stated: mine}.items() if stated else {f"{mine}/.clawseat": mine, f"{root.home}/.clawseat": root.home}.items()
+    ):
+        for name, fields in entries(_load(folder)).items():
+            path = fields.get("repo_path")
+            if isinstance(path, str) and (expanded := _expand(path, home)):
+                found[os.path.realpath(expanded)] = name
+    holding = [path for path in found if real == path or real.startswith(f"{path}/")]
+    if holding:
+        return found[max(holding, key=len)]
+    base = f"{os.path.realpath(root.workspaces)}/"
+    return real[len(base) :].split("/")[0] if real.startswith(base) else ""
+
+
 def repository_spellings(root: Root, project: str, environ: Mapping[str, str]) -> tuple[str, ...]:
     """Return how texts spell the folder of a project's repository, its absolute path first, () without a repository."""
     path = repository(root, project, environ) if project else ""

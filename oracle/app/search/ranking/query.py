@@ -12,6 +12,7 @@ from functools import cache
 
 from oracle.domain import tables
 from oracle.domain.compiling import compiled
+from oracle.domain.injection import envelope
 from oracle.domain.relations.patterns import synonyms
 from oracle.domain.values import value
 from oracle.index import fold
@@ -155,8 +156,8 @@ def _words(name: str) -> frozenset[str]:
 
 
 def parse_query(text: str) -> SearchQuery:
-    """Read a person's words. Any text is a query; one of punctuation alone has no terms."""
-    text = text[:_LONGEST].replace("\0", " ")
+    """Read a person's words, without context that a hook added. Any text is a query; one of punctuation alone has no terms."""
+    text = envelope.strip(text)[:_LONGEST].replace("\0", " ")
     small = text.lower()
     shapes = frozenset(name for name, pattern in shapes_of("question").items() if compiled(pattern).search(small))
     return SearchQuery(text, tuple(_terms(text)), tuple(days_in(text)), shapes)

@@ -14,6 +14,8 @@ from oracle.wording import Sentence, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from oracle.domain.links.links import Patterns
 
 SETTINGS = "config.toml"
@@ -179,7 +181,7 @@ INJECTION: Mapping[str, object] = {
 """The keys of `[injection]` with their defaults."""
 
 
-def load_injection(root: Root) -> dict[str, object]:
+def load_injection(root: Root) -> dict[str, Any]:
     """Return `[injection]` of `config.toml` with the defaults. A hook must not fail, so an invalid value is the default."""
     stated = _load(root, SETTINGS, lambda _path, _reason: None).get("injection", {})
     given = stated if isinstance(stated, dict) else {}

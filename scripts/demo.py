@@ -34,6 +34,9 @@ from oracle.errors import InvalidName  # noqa: E402
 KB = CHECKOUT / "references" / "kb"
 DERIVED = ("_state", "_links", "_backlinks", "_index", "index.json", ".gitignore")
 MAX_LINES = 40
+BODY = "The main job is demonstrated on a copy, so that no record of yours changes."
+QUESTION = "Why is the main job demonstrated on a copy?"
+TASK = "DEMO-1"
 _START = "import sys; from oracle.cli.main import run; sys.exit(run())"
 _HAN = re.compile("[\u4e00-\u9fff]{2,}")
 _WORD = re.compile("[A-Za-z]{4,}")
@@ -188,6 +191,8 @@ def run_job(demo: Demo, targets: Targets | None) -> None:
         _show_chain(demo, wanted.superseded)
     demo.step("Links to records that are not there (yet)", "oracle", "check", "--only", "unresolved")
     written = _write(demo, wanted)
+    if written:
+        _ask_and_answer(demo, wanted.project, f"{written}.md")
     if not wanted.superseded and written:
         words = ["--project", wanted.project, "--title", "Demonstrate again", "--body", "It holds now."]
         words.append(f"--supersedes={written}")
@@ -221,7 +226,7 @@ def _write(demo: Demo, wanted: Targets) -> str:
     """Write a record that mentions the entity, look at its backlinks again, and return the slug ("" when none came)."""
     task = wanted.entity.removeprefix("entity:taskid:")
     about = f"--task-id={task}" if task != wanted.entity else f"--supports={wanted.entity}"
-    words = ("--project", wanted.project, "--title", "Demonstrate the main job", about, "--body", "Written just now.")
+    words = ("--project", wanted.project, "--title", "Demonstrate the main job", about, "--body", BODY)
     printed = demo.step("Memory writes a record about it", "oracle", "write", "decision", *words)
     path = Path(printed.strip().split("\n")[0])
     slug = path.relative_to(demo.root).as_posix().removesuffix(".md") if demo.root in path.parents else ""
@@ -234,6 +239,25 @@ def _write(demo: Demo, wanted: Targets) -> str:
     if not slug or slug not in again:
         demo.fail("the new record is not among the backlinks")
     return slug
+
+
+def _ask_and_answer(demo: Demo, project: str, path: str) -> None:
+    """Ask about the new record from disk, then let one seat ask another, answer and acknowledge."""
+    of_project = ("--project", project)
+    demo.step("A question answered from disk", "oracle", "ask", "--now", *of_project, QUESTION, codes=(0, 9))
+    demo.step("A project with seats", "oracle", "project", "init", project, "--seats", "memory,planner")
+    task = (*of_project, "--task-id", TASK, "--no-notify")
+    demo.step("The planner asks the memory seat", "oracle", "ask", *task, "--from", "planner", QUESTION)
+    evidence = [{"path": path, "quote": "so that no record of yours changes"}]
+    claim = {"statement": "It works on a copy.", "evidence": evidence}
+    response = json.dumps({"answer": "So that no record of yours changes.", "claims": [claim]})
+    demo.step(
+        "Memory delivers an answer; its quote is looked up in the record",
+        *("oracle", "deliver", *task, "--to", "planner", "--response-inline", response),
+    )
+    ends = ("--from", "memory", "--to", "planner")
+    demo.step("The planner has read it", "oracle", "ack", TASK, *of_project, *ends)
+    demo.step("How the handoff ended", "oracle", "handoffs", *of_project)
 
 
 # The Root -------------------------------------------------------------------------------------------------------------

@@ -26,6 +26,10 @@ TIMES = (
     (re.compile(r"(?<=change until )\S+"), "<time>"),
     (re.compile(r'(?<="extracted_at": ")[^"]+'), "<time>"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{6}Z(?=-demonstrate)"), "<stamp>"),
+    (re.compile(r"(?<=\(decision, memory, )\d{4}-\d\d-\d\d(?=, open\)  \[\d\d %\]\n    The main job)"), "<day>"),
+    (re.compile(r"(?<=, open\)  \[)\d+(?= %\]\n    The main job)"), "<n>"),
+    (re.compile(r"(?<=DEMO-1 from memory at )\S+"), "<time>"),
+    (re.compile(r"(?<=\tacked\t)[^\t]+"), "<age>"),
     (re.compile(r"Python [\d.]+, SQLite [\d.]+"), "Python <version>, SQLite <version>"),
 )
 
@@ -86,6 +90,8 @@ def test_small_corpus_gives_targets_of_its_own(tmp_path: Path):
     assert "nowhere" in out[out.index("oracle check --only unresolved") :]
     assert "is superseded by" in out
     assert "/builder/中文 资料/缓存" in out
+    assert "note: every claim is verified" in out
+    assert "\tDEMO-1\tplanner\tmemory\tacked\t" in out
 
 
 def test_folder_without_folders_is_one_project(tmp_path: Path):
@@ -194,7 +200,7 @@ def test_task_id_that_may_not_be_written_is_not_asked_about(tmp_path: Path):
     put(tmp_path, "a/one.md", '---\ntask_id: "--help"\ntitle: One of them\n---\n')
     code, out, err = run_demo("--corpus", str(tmp_path))
     assert (code, err) == (0, "")
-    assert "--task-id" not in out
+    assert "--task-id=" not in out
     assert "/builder/a/one" in out
 
 

@@ -208,7 +208,7 @@ class OracleCommands(Group):
             (
                 "init write retire remember forget list show search ask backlinks graph check packet experience",
                 "deliver ack handoffs resume log",
-                "source hook skill mcp daemon project scan config index doctor",
+                "setup source hook skill mcp daemon project scan config index doctor",
                 "team",
                 "compat migrate",
             ),

@@ -24,7 +24,11 @@ TOOLS = {"claude": ".claude/skills/{name}/SKILL.md", "codex": "AGENTS.md", "gemi
 ANY = "seat"
 """The role of a seat that has no skill of its own."""
 
+SESSION = "*"
+"""The role of every session on a machine: its skill is that of the plugin."""
+
 NAMES = {role: "memory-oracle" if role == "memory" else f"oracle-{role}" for role in (*ROLES, ANY)}
+NAMES[SESSION] = "oracle-memory"
 """The name of the skill of each role, as in its frontmatter."""
 
 _DEFAULT_ROOT, _FOUND_ANYWAY = "~/.agents/memory", "Every command finds the Root by itself. "
@@ -40,7 +44,12 @@ def plan_install(workspace: str, *, tool: str, seat: str, root: str = "") -> Fil
     role = _role(seat)
     path = _place(workspace, tool, role)
     written = read_skill(role).replace("SEAT", seat) if role == ANY else read_skill(role)
-    before, text = _read(path), _with_root(written, root)
+    return plan_at(path, tool, role, _with_root(written, root))
+
+
+def plan_at(path: str, tool: str, role: str, text: str) -> FileChange:
+    """Return the change that puts the skill of a role into the file that a tool reads. Raises Conflict."""
+    before = _read(path)
     if tool == "claude":
         if before is not None and before.strip() and not managed_block.is_signed(before):
             raise Conflict(
@@ -86,7 +95,7 @@ def _sections_out(path: str, names: list[str]) -> FileChange:
 def read_skill(role: str) -> str:
     """Return the skill of a role, from the checkout or from the installed package. Raises DiskFailure."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    name = "SKILL.md" if role == "memory" else f"skills/{role}.md"
+    name = {"memory": "SKILL.md", SESSION: "plugin/skills/memory/SKILL.md"}.get(role, f"skills/{role}.md")
     for folder in (f"{os.path.dirname(package)}/references", f"{package}/_data/references"):
         raw = steps.read(f"{folder}/{name}")
         if raw is not None:
@@ -96,7 +105,7 @@ def read_skill(role: str) -> str:
 
 def _role(seat: str) -> str:
     """Return the role whose skill a seat gets. Raises InvalidName."""
-    return role_of(check_name(seat, "seat")) or ANY
+    return SESSION if seat == SESSION else role_of(check_name(seat, "seat")) or ANY
 
 
 def _place(workspace: str, tool: str, role: str) -> str:

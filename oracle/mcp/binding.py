@@ -86,16 +86,18 @@ def render_config(client: str, *, seat: str, project: str, root: str) -> str:
     """
     if client not in CONFIG_FILES:
         raise UsageError(say("Unknown tool {tool!r}.", tool=client), hint=suggest(client, CONFIG_FILES))
-    words = ["mcp", "--seat", seat]
-    words += ["--project", project] if project else []
-    words += ["--memory-dir", root] if root else []
-    server = {"command": _program(), "args": words}
+    server = server_entry("--seat", seat, *(["--project", project] if project else []), root=root)
     if client != "codex":
         return json.dumps({"mcpServers": {"oracle": server}}, indent=2, ensure_ascii=False)
     import tomlkit
 
     table = {**server, "env_vars": list(_PASSED), "required": True}
     return "\n" + tomlkit.dumps({"mcp_servers": {"oracle": table}}).rstrip("\n")  # it may follow a line without an end
+
+
+def server_entry(*words: str, root: str) -> dict[str, object]:
+    """Return how a client starts the server: its command, and its words."""
+    return {"command": _program(), "args": ["mcp", *words, *(["--memory-dir", root] if root else [])]}
 
 
 def _program() -> str:

@@ -288,6 +288,9 @@ FREE = {
         "lines",
         "goal",
         "constraint",
+        "why",
+        "how-to-apply",
+        "source",
     ),
     *(
         "failure",

@@ -102,6 +102,7 @@ class Root:
         self.tasks = f"{agents}/tasks"  # one folder per project, with the queues and receipts of its seats
         self.profiles = f"{agents}/profiles"  # one TOML file per project
         self.migration = f"{agents}/migration-clawseat"  # what files were before a migration changed them
+        self.setup = f"{agents}/setup"  # what the files of agents were before `oracle setup` changed them
         self.workspaces = f"{agents}/workspaces"  # the folders in which seats run
         self.sessions = f"{agents}/sessions"  # notes of other tools about running seats; read only
         folders.trust(path, agents)

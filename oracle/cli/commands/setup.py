@@ -1,0 +1,166 @@
+"""`oracle setup`: give every agent on this machine the hooks, the MCP server and a skill, and take them back."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from oracle.cli.options import option, single
+from oracle.cli.output import Table, print_line, print_table, visible_lines, write_out
+from oracle.cli.session import Call
+from oracle.errors import NotFound, OracleError, UsageError
+from oracle.wording import say, say_each
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from oracle.app.context import Context
+    from oracle.hook.setup import Host, SetupStep
+
+_NEW_MODE = 0o644
+
+setup_app = single()
+
+
+@setup_app.add(example="oracle setup --yes")
+def setup(
+    call: Call,
+    *,
+    tool: Annotated[str, option("--tool claude|codex|gemini", "Only this agent.")] = "",
+    yes: Annotated[bool, option("--yes,-y", "Do it without a question.")] = False,
+    undo: Annotated[bool, option("--undo", "Put every file back as it was.")] = False,
+    dry_run: Annotated[bool, option("--dry-run", "Write nothing; print the changes as diffs.")] = False,
+) -> None:
+    """Set up the agents on this machine, or undo it."""
+    from oracle.hook import setup as hosts
+
+    with call.context() as context:
+        found = hosts.find_hosts(str(Path.home()), os.environ)
+        if undo:
+            _undo(call, context, found)
+            return
+        wanted = [host for host in found if not tool or host.tool == tool]
+        if not wanted:
+            raise NotFound(
+                say("No agent was found on this machine: neither claude, codex nor gemini."),
+                hint=say("Install one, then run `oracle setup` again."),
+            )
+        steps = _plan(call, wanted)
+        if dry_run:
+            for step in steps:
+                write_out(visible_lines(step.change.diff()))
+            return
+        if not call.as_json:
+            print_table(_table(wanted, steps))
+        needed = [step for step in steps if step.change.is_needed]
+        is_done = bool(needed) and (yes or _is_agreed(call))
+        if is_done:
+            _do(call, context, [step for step in _plan(call, wanted) if step.change.is_needed])
+        elif needed:
+            call.note(say("nothing was changed; `oracle setup --yes` does it"))
+        else:
+            call.note(say("everything is set up already"))
+        if call.as_json:
+            call.print_json({"steps": [_json_of(step, is_done=is_done) for step in steps]})
+
+
+def _plan(call: Call, hosts: Sequence[Host]) -> list[SetupStep]:
+    from oracle.app.context import name_root
+    from oracle.hook import settings
+    from oracle.hook.setup import plan_setup, why_left_out
+    from oracle.mcp.binding import server_entry
+
+    root = name_root(call.memory_dir)
+    command = settings.hook_command(settings.default_script(), root=root)
+    server = server_entry(root=root) if find_spec("mcp") is not None else None
+    if server is None:
+        call.warn(say("the MCP server is left out: its extra is not installed (pipx install 'memory-oracle[mcp]')"))
+    found: list[SetupStep] = []
+    for host in hosts:
+        try:
+            found += [] if why_left_out(host) else plan_setup(host, command=command, server=server)
+        except OracleError as error:  # the other agents are set up all the same
+            call.warn(say("{tool} is left out: {error} {hint}", tool=host.tool, error=error, hint=error.hint))
+    return found
+
+
+def _table(hosts: Sequence[Host], steps: Sequence[SetupStep]) -> Table:
+    from oracle.hook.setup import HOOK, SERVER, SKILL, why_left_out
+
+    names = {HOOK: say("hook"), SERVER: say("MCP server"), SKILL: say("skill")}
+    rows = [
+        (
+            step.host.tool,
+            ", ".join(names[part] for part in step.parts),
+            step.change.path,
+            say("to change") if step.change.is_needed else say("already there"),
+        )
+        for step in steps
+    ]
+    rows += [(host.tool, "", host.program, reason) for host in hosts if (reason := why_left_out(host))]
+    return Table(say_each("agent", "what", "file", "state"), rows)
+
+
+def _is_agreed(call: Call) -> bool:
+    if call.as_json or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    import typer
+
+    return typer.confirm(say("Change these files?"), err=True)
+
+
+def _do(call: Call, context: Context, steps: Sequence[SetupStep]) -> None:
+    from oracle.app.migration.ledger import Ledger
+    from oracle.app.records.once import make_root
+    from oracle.hook.clients import CLIENTS
+
+    make_root(context)
+    planned = {}
+    for step in steps:
+        path = Path(step.change.path).resolve()
+        mode = path.stat().st_mode & 0o777 if path.exists() else _NEW_MODE
+        planned[str(path)] = ((step.change.after or "").encode("utf-8", "surrogateescape"), mode)
+    Ledger(context.root.setup).write(planned)
+    if call.as_json:
+        return
+    for step in steps:
+        print_line(say("updated: {path}", path=step.change.path))
+    for tool in dict.fromkeys(step.host.tool for step in steps):
+        if CLIENTS[tool].advice:
+            call.note(CLIENTS[tool].advice)
+    call.note(say("`oracle setup --undo` puts every file back as it was"))
+
+
+def _json_of(step: SetupStep, *, is_done: bool) -> dict[str, object]:
+    return {
+        "agent": step.host.tool,
+        "parts": list(step.parts),
+        "path": step.change.path,
+        "changed": is_done and step.change.is_needed,
+        "diff": step.change.diff(),
+    }
+
+
+def _undo(call: Call, context: Context, hosts: Sequence[Host]) -> None:
+    from oracle.app.migration.ledger import Ledger
+    from oracle.hook.setup import plan_removal
+
+    ledger = Ledger(context.root.setup)
+    if ledger.is_empty:
+        raise UsageError(
+            say("There is no set-up to undo in {folder}.", folder=ledger.folder),
+            hint=say("Name the Root of the set-up with --memory-dir."),
+        )
+    undone = ledger.undo()
+    cleaned = [change.path for change in plan_removal(hosts, undone.left) if not change.apply()]
+    if call.as_json:
+        call.print_json({"restored": list(undone.restored), "cleaned": cleaned})
+        return
+    for path in undone.restored:
+        print_line(say("restored: {path}", path=path))
+    for path in cleaned:
+        print_line(say("updated: {path}", path=path))
+        call.note(say("{path} changed since the set-up; only what is ours was taken out", path=path))

@@ -1,0 +1,170 @@
+"""`oracle setup`: the files of every agent on a machine, changed on request and put back byte for byte."""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from oracle.cli.main import run
+from oracle.hook.setup import find_hosts, plan_setup
+from tests.hook.test_skills import files
+
+TOOLS = ("claude", "codex", "gemini")
+FILES = {
+    ".claude/settings.json": json.dumps({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}}),
+    ".claude.json": '{"numStartups": 12345678901234567890, "mcpServers": {"other": {"command": "other"}}}',
+    ".claude/skills/mine/SKILL.md": "mine",
+    ".codex/config.toml": "# mine\nmodel = 'x'  # so\n\n[mcp_servers.other]\ncommand = \"other\"",
+    ".codex/AGENTS.md": "# Rules\r\n\r\nBe brief.",
+    ".gemini/settings.json": '{\n\t"security": {"auth": {}}\n}\n',
+    ".gemini/GEMINI.md": "",
+}
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give a home folder with the files of three agents."""
+    folder = tmp_path / "home"
+    for name, text in FILES.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode())
+    (folder / ".claude.json").chmod(0o600)
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setenv("ORACLE_ROOT", str(tmp_path / "memory"))
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    return folder
+
+
+def state(home: Path) -> dict[str, tuple[bytes, int, int]]:
+    return {
+        name: (data, (home / name).stat().st_mode, (home / name).stat().st_mtime_ns)
+        for name, data in files(home).items()
+    }
+
+
+def test_nothing_changes_without_a_yes(home: Path, capsys: pytest.CaptureFixture[str]):
+    before = state(home)
+    assert run(["setup"]) == 0
+    said = capsys.readouterr()
+    assert all(f"{tool}\t" in said.out for tool in TOOLS)
+    assert "oracle setup --yes" in said.err
+    assert run(["setup", "--dry-run"]) == 0
+    assert "scripts/hooks/stop_hook.py" in capsys.readouterr().out
+    assert state(home) == before
+
+
+def test_every_agent_gets_hook_server_and_skill_and_keeps_its_own(home: Path):
+    assert run(["setup", "--yes"]) == 0
+    claude = json.loads((home / ".claude/settings.json").read_text())
+    assert len(claude["hooks"]["Stop"]) == 2
+    servers = json.loads((home / ".claude.json").read_text())["mcpServers"]
+    assert set(servers) == {"other", "oracle"}
+    codex = tomllib.loads((home / ".codex/config.toml").read_text())
+    assert set(codex["mcp_servers"]) == {"other", "oracle"}
+    assert "required" not in codex["mcp_servers"]["oracle"]  # a session starts without it
+    gemini = json.loads((home / ".gemini/settings.json").read_text())
+    assert {"security", "hooks", "mcpServers"} <= set(gemini)
+    assert {
+        servers["oracle"]["command"],
+        gemini["mcpServers"]["oracle"]["command"],
+        codex["mcp_servers"]["oracle"]["command"],
+    } == {servers["oracle"]["command"]}
+    for page in (".claude/skills/oracle-memory/SKILL.md", ".codex/AGENTS.md", ".gemini/GEMINI.md"):
+        assert "oracle remember" in (home / page).read_text()
+    assert (home / ".claude.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_the_second_time_changes_nothing(home: Path, capsys: pytest.CaptureFixture[str]):
+    run(["setup", "--yes"])
+    before = state(home)
+    assert run(["setup", "--yes"]) == 0
+    assert "everything is set up already" in capsys.readouterr().err
+    assert state(home) == before
+
+
+def test_undo_puts_every_file_back_byte_for_byte(home: Path, capsys: pytest.CaptureFixture[str]):
+    before, folders = state(home), {path for path in home.rglob("*") if path.is_dir()}
+    run(["setup", "--yes", "--tool", "codex"])
+    run(["setup", "--yes"])
+    assert state(home) != before
+    assert run(["setup", "--undo"]) == 0
+    assert state(home) == before
+    assert {path for path in home.rglob("*") if path.is_dir()} == folders
+    assert run(["setup", "--undo"]) == 2
+    assert "no set-up to undo" in capsys.readouterr().err
+
+
+def test_undo_takes_only_ours_out_of_a_file_that_changed_since(home: Path):
+    run(["setup", "--yes"])
+    path = home / ".claude.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "numStartups": 7}))
+    page = home / ".codex/AGENTS.md"
+    page.write_bytes(page.read_bytes() + b"\r\nAnd be kind.\r\n")
+    skill = home / ".claude/skills/oracle-memory/SKILL.md"
+    skill.write_text(skill.read_text() + "mine")
+    toml = home / ".codex/config.toml"
+    toml.write_text(toml.read_text().replace("model = 'x'", "model = 'y'"))
+    assert run(["setup", "--undo"]) == 0
+    assert json.loads(path.read_text()) == {"numStartups": 7, "mcpServers": {"other": {"command": "other"}}}
+    assert page.read_bytes().startswith(b"# Rules\r\n\r\nBe brief.")
+    assert b"And be kind." in page.read_bytes()
+    assert b"oracle" not in page.read_bytes()
+    assert tomllib.loads(toml.read_text()) == {"model": "y", "mcp_servers": {"other": {"command": "other"}}}
+    assert (home / ".gemini/settings.json").read_bytes() == FILES[".gemini/settings.json"].encode()
+
+
+@pytest.mark.parametrize(
+    "broken", [".claude/settings.json", ".claude.json", ".codex/config.toml", ".gemini/settings.json"]
+)
+def test_a_file_that_can_not_be_read_leaves_its_agent_out_and_no_other(
+    home: Path, broken: str, capsys: pytest.CaptureFixture[str]
+):
+    (home / broken).write_text("{ not = = valid")
+    assert run(["setup", "--yes"]) == 0
+    tool = "claude" if "claude" in broken else "codex" if "codex" in broken else "gemini"
+    said = capsys.readouterr()
+    assert f"{tool} is left out" in said.err
+    assert (home / broken).read_text() == "{ not = = valid"
+    assert all((f"{other}\t" in said.out) is (other != tool) for other in TOOLS)
+
+
+def test_the_plugin_of_claude_code_is_not_doubled(home: Path, capsys: pytest.CaptureFixture[str]):
+    (home / ".claude/settings.json").write_text('{"enabledPlugins": {"oracle@memory-oracle": true}}')
+    before = state(home)
+    assert run(["setup", "--yes", "--tool", "claude"]) == 0
+    assert "its plugin brings the same" in capsys.readouterr().out
+    assert state(home) == before
+
+
+def test_a_server_of_that_name_stays(home: Path):
+    mine = {"mcpServers": {"oracle": {"command": "mine"}}}
+    (home / ".claude.json").write_text(json.dumps(mine))
+    run(["setup", "--yes"])
+    assert json.loads((home / ".claude.json").read_text()) == mine
+
+
+def test_only_agents_of_this_machine_are_found(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    program = tmp_path / "bin" / "gemini"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    (tmp_path / ".codex").mkdir()
+    found = find_hosts(str(tmp_path), {"PATH": str(program.parent)})
+    assert [(host.tool, host.program) for host in found] == [("codex", ""), ("gemini", str(program))]
+    elsewhere = find_hosts(str(tmp_path), {"PATH": "", "CLAUDE_CONFIG_DIR": str(tmp_path), "CODEX_HOME": "/nowhere"})
+    assert [set(map(os.path.dirname, host.files.values())) for host in elsewhere] == [
+        {str(tmp_path), f"{tmp_path}/skills/oracle-memory"}
+    ]
+    assert plan_setup(found[0], command="x", server=None)[0].parts == ("hook",)
+    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+    monkeypatch.setenv("PATH", "")
+    assert run(["setup"]) == 4
+    assert "No agent was found" in capsys.readouterr().err

@@ -75,7 +75,7 @@ def why_left_out(host: Host) -> Sentence | str:
     return say("its plugin brings the same") if isinstance(enabled, dict) and enabled.get(PLUGIN) is True else ""
 
 
-def plan_setup(host: Host, *, command: str, server: Mapping[str, object] | None) -> list[SetupStep]:
+def plan_setup(host: Host, *, command: str, server: Mapping[str, object] | None, root: str = "") -> list[SetupStep]:
     """Return the changes for one host; without a `server`, none for MCP. Raises InvalidSettings, Conflict."""
     client = CLIENTS[host.tool]
     changes = {host.files[HOOK]: settings.plan_install(host.files[HOOK], command, client)}
@@ -86,7 +86,9 @@ def plan_setup(host: Host, *, command: str, server: Mapping[str, object] | None)
         changes[path] = replace_after(change, _with_server(path, change.after, server))
         parts.setdefault(path, []).append(SERVER)
     path = host.files[SKILL]
-    changes[path] = skills.plan_at(path, host.tool, skills.SESSION, skills.read_skill(skills.SESSION))
+    changes[path] = skills.plan_at(
+        path, host.tool, skills.SESSION, skills.with_root(skills.read_skill(skills.SESSION), root)
+    )
     parts[path] = [SKILL]
     return [SetupStep(host, tuple(parts[path]), change) for path, change in changes.items()]
 

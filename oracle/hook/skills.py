@@ -44,7 +44,7 @@ def plan_install(workspace: str, *, tool: str, seat: str, root: str = "") -> Fil
     role = _role(seat)
     path = _place(workspace, tool, role)
     written = read_skill(role).replace("SEAT", seat) if role == ANY else read_skill(role)
-    return plan_at(path, tool, role, _with_root(written, root))
+    return plan_at(path, tool, role, with_root(written, root))
 
 
 def plan_at(path: str, tool: str, role: str, text: str) -> FileChange:
@@ -146,7 +146,7 @@ def _is_edited(text: str | None, name: str) -> bool:
     return any(section.is_edited for section in managed_block.find(text or "") if section.name == name)
 
 
-def _with_root(text: str, root: str) -> str:
+def with_root(text: str, root: str) -> str:
     """Return a skill that names a Root and the variable for it, unchanged for the default Root."""
     if not root:
         return text

@@ -35,8 +35,11 @@ def setup(
     dry_run: Annotated[bool, option("--dry-run", "Write nothing; print the changes as diffs.")] = False,
 ) -> None:
     """Set up the agents on this machine, or undo it."""
+    from oracle.hook import clients
     from oracle.hook import setup as hosts
 
+    if tool:
+        clients.find_client(tool)
     with call.context() as context:
         found = hosts.find_hosts(str(Path.home()), os.environ)
         if undo:
@@ -81,7 +84,7 @@ def _plan(call: Call, hosts: Sequence[Host]) -> list[SetupStep]:
     found: list[SetupStep] = []
     for host in hosts:
         try:
-            found += [] if why_left_out(host) else plan_setup(host, command=command, server=server)
+            found += [] if why_left_out(host) else plan_setup(host, command=command, server=server, root=root)
         except OracleError as error:  # the other agents are set up all the same
             call.warn(say("{tool} is left out: {error} {hint}", tool=host.tool, error=error, hint=error.hint))
     return found

@@ -94,7 +94,7 @@ def _table(hosts: Sequence[Host], steps: Sequence[SetupStep]) -> Table:
     from oracle.hook.setup import HOOK, SERVER, SKILL, why_left_out
 
     names = {HOOK: say("hook"), SERVER: say("MCP server"), SKILL: say("skill")}
-    rows = [
+    rows: list[tuple[str, ...]] = [
         (
             step.host.tool,
             ", ".join(names[part] for part in step.parts),

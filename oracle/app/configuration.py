@@ -21,6 +21,7 @@ from oracle.store.root.configuration import (
     ExperienceSettings,
     fits_default,
     is_experience_value,
+    is_text_list,
 )
 from oracle.wording import say
 
@@ -54,6 +55,14 @@ class Setting:
             "meaning": self.meaning,
         }
 
+
+_SKILLS = {
+    "extra": say("further folders with skills"),
+    "allow_bundled": say("bundled skills that agents may see; empty is all"),
+    "disabled": say("skills that are switched off"),
+    "remote": say("systems that agents reach, each with its programs"),
+}
+"""The settings of `[skills]`, each a list of texts."""
 
 _INJECTION: Mapping[str, Sentence] = {
     "enabled": say("whether hooks add context to prompts"),
@@ -147,6 +156,10 @@ _SETTINGS: tuple[tuple[str, object, Sentence, Callable[[object], bool], Sentence
             say("Write a value like the default: {default}.", default=json.dumps(INJECTION[key])),
         )
         for key, meaning in _INJECTION.items()
+    ),
+    *(
+        (f"skills.{key}", [], meaning, is_text_list, say('Write a JSON list of texts, as in ["one", "two"].'))
+        for key, meaning in _SKILLS.items()
     ),
 )
 

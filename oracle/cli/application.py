@@ -224,7 +224,6 @@ class OracleCommands(Group):
         "search": "search packet",
         "delivery": "ask deliver ack",
         "handoffs": "handoffs log resume",
-        "hook": "hook skill",
         "servers": "daemon mcp",
         "project": "project scan",
         "compat": "compat migrate",

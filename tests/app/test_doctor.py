@@ -738,7 +738,7 @@ def test_configuration_that_is_no_toml(oracle: Oracle, path: str) -> None:
 SETTINGS = {
     "unknown key": (
         'langauge = "zh"',
-        "Unknown setting langauge; the settings are language, synthesizer, judge, daemon, push, experience.",
+        "Unknown setting langauge; the settings are language, synthesizer, judge, daemon, push, experience, injection, skills.",
     ),
     "unknown language": ('language = "deutsch"', "Unknown language deutsch; choose one of auto, zh, en."),
     "language of another type": ('language = ["zh"]', "Unknown language ['zh']; choose one of auto, zh, en."),

@@ -323,6 +323,8 @@ FREE = {
         "situation",
         "approach",
         "reflect",
+        "extra",
+        "budget",
     ),
     *("template", "tmux", "file", "seconds", "port", "memory-dir", "home", "clawseat-root"),
 }

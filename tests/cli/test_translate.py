@@ -227,6 +227,7 @@ WRITE_ENGLISH = tuple(
         *("app/prompting/brief.py", "app/prompting/context_for.py", "domain/injection/envelope.py"),
         *(f"app/teamwork/{name}.py" for name in ("integration", "peers", "rehearsal", "workflow", "workspaces")),
         *("daemon/", "hook/skills.py", "hook/stop.py", "domain/values.py", "compat/", "mcp/"),
+        *("domain/experiences/", "domain/skills/catalogue.py"),
     )
 )
 """Modules with sentences that go into records, receipts, packets, wake-ups, logs and to models, or that nobody reads."""

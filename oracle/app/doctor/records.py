@@ -39,6 +39,7 @@ from oracle.store.root.configuration import (
     load_daemon,
     load_experience,
     load_patterns,
+    load_skills,
 )
 from oracle.store.root.layout import Root
 from oracle.wording import Sentence, say
@@ -297,6 +298,7 @@ def check_settings(context: CheckContext) -> Iterator[Check]:
         *(partial(load_command, name=name) for name in ("synthesizer", "judge")),
         load_daemon,
         load_experience,
+        load_skills,
         is_push_on,
     )
     for load in loads:

@@ -27,6 +27,10 @@ _KEYS = (
     "experience.enabled",
     "experience.limit",
     "experience.threshold",
+    "skills.extra",
+    "skills.allow_bundled",
+    "skills.disabled",
+    "skills.remote",
 )
 _ROOT = "root"
 

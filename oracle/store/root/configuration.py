@@ -7,7 +7,7 @@ import re
 import stat
 from collections.abc import Callable, Mapping
 
-from oracle.domain.values import value
+from oracle.domain.values import contents_of, value
 from oracle.errors import UsageError
 from oracle.store.root.layout import Root
 from oracle.wording import Sentence, say
@@ -22,7 +22,7 @@ SETTINGS = "config.toml"
 LANGUAGES = ("auto", "zh", "en")
 """The values of `language`; each but `auto` and English has a catalogue in `oracle/cli/i18n`."""
 
-_KEYS = ("language", "synthesizer", "judge", "daemon", "push", "experience", "injection")
+_KEYS = ("language", "synthesizer", "judge", "daemon", "push", "experience", "injection", "skills")
 """The keys of `config.toml`."""
 
 _LONGEST = 31 * 86_400
@@ -195,6 +195,33 @@ def fits_default(item: object, default: object) -> bool:
     if isinstance(default, list):
         return isinstance(item, list) and all(isinstance(one, str) for one in item)
     return isinstance(item, int | float if isinstance(default, float) else int) and item >= 0
+
+
+@value
+class SkillSettings:
+    """What `[skills]` says: further folders, bundled skills that are allowed, those switched off, and remote systems."""
+
+    extra: tuple[str, ...] = ()
+    allow_bundled: tuple[str, ...] = ()
+    disabled: tuple[str, ...] = ()
+    remote: tuple[str, ...] = ()
+
+
+def load_skills(root: Root) -> SkillSettings:
+    """Return `[skills]` of `config.toml`. Raises UsageError."""
+    stated = _load_settings(root).get("skills", {})
+    known = contents_of(SkillSettings())
+    if not isinstance(stated, dict) or not all(key in known and is_text_list(item) for key, item in stated.items()):
+        raise UsageError(
+            say("[skills] in {settings} is not valid.", settings=SETTINGS),
+            hint=say("The keys are {keys}, each a list of texts.", keys=list(known)),
+        )
+    return SkillSettings(**{key: tuple(item) for key, item in stated.items()})
+
+
+def is_text_list(item: object) -> bool:
+    """Return whether a value is a list of texts that say something."""
+    return isinstance(item, list) and all(isinstance(one, str) and one.strip() for one in item)
 
 
 def find_unknown(root: Root) -> list[Sentence]:

@@ -1,0 +1,108 @@
+"""Find the skills on disk: the roots of each source, and the SKILL.md files in them. Nothing is followed out of its root.
+
+A root is a skill itself, with a SKILL.md, or holds a folder for each skill.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from oracle.domain.skills.skill import FILE, LARGEST, SOURCES, Skill, interpret
+from oracle.domain.values import value
+from oracle.errors import UsageError
+from oracle.store.disk import folders
+from oracle.store.markdown import markdown
+from oracle.store.root.configuration import SkillSettings
+from oracle.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_SKIPPED = frozenset(("node_modules", "__pycache__"))
+_MOST = 1000
+"""Folders of a root that are looked at."""
+
+
+@value
+class FoundSkills:
+    """The skills that were found, in the order of their sources, and sentences on files that were left out."""
+
+    skills: tuple[Skill, ...]
+    problems: tuple[str, ...]
+
+
+def roots_of(home: str, workspace: str, settings: SkillSettings, extra: tuple[str, ...] = ()) -> list[tuple[str, str]]:
+    """Return (source, folder) of every place for skills, whether it exists or not."""
+    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    bundled = (f"{os.path.dirname(package)}/references", f"{package}/_data/references")
+    places: Mapping[str, tuple[str, ...]] = {
+        "extra": (*settings.extra, *extra),
+        "bundled": next(((path,) for path in bundled if os.path.isfile(f"{path}/{FILE}")), ()),
+        "managed": (f"{home}/.openclaw/skills",),
+        "personal": (f"{home}/.claude/skills", f"{home}/.agents/skills"),
+        "project": (f"{workspace}/.claude/skills", f"{workspace}/.agents/skills"),
+        "workspace": (f"{workspace}/skills",),
+    }
+    return [(source, os.path.abspath(os.path.expanduser(path))) for source in SOURCES for path in places[source]]
+
+
+def scan(roots: list[tuple[str, str]]) -> FoundSkills:
+    """Return the skills of some roots, and what was left out and why."""
+    skills: list[Skill] = []
+    problems: list[str] = []
+    for source, root in dict.fromkeys(roots):
+        for path in _files(root):
+            try:
+                skills.append(_load(path, root, source))
+            except UsageError as error:
+                problems.append(error.sentence)
+    return FoundSkills(tuple(skills), tuple(problems))
+
+
+def _files(root: str) -> Iterator[str]:
+    if os.path.lexists(f"{root}/{FILE}"):
+        yield f"{root}/{FILE}"
+        return
+    names = [name for name in folders.names_in(root) if not name.startswith(".") and name not in _SKIPPED]
+    yield from (f"{root}/{name}/{FILE}" for name in names[:_MOST] if os.path.lexists(f"{root}/{name}/{FILE}"))
+
+
+def _load(path: str, root: str, source: str) -> Skill:
+    document = markdown.parse(read(path, root))
+    return interpret(document.fields, document.body, path=path, root=root, source=source)
+
+
+def read(path: str, root: str) -> bytes:
+    """Return the bytes of a SKILL.md. Raises UsageError for one outside of its root, too large, or no file.
+
+    The place is looked up again once the file is open, so that a link which changes meanwhile leads nowhere.
+    """
+    real = os.path.realpath(path)
+    _require_inside(real, path, root)
+    try:
+        handle = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError as error:
+        raise UsageError(say("{path} can't be read: {error}.", path=path, error=error), hint=_HINT) from error
+    with os.fdopen(handle, "rb") as stream:
+        opened = os.fstat(handle)
+        if not stat.S_ISREG(opened.st_mode):
+            raise UsageError(say("{path} is not a file.", path=path), hint=_HINT)
+        now = os.path.realpath(path)
+        _require_inside(now, path, root)
+        if now != real or not os.path.samestat(opened, os.stat(now)):
+            raise UsageError(say("{path} changed while it was opened.", path=path), hint=say("Try again."))
+        raw = stream.read(LARGEST + 1)
+    if len(raw) > LARGEST:
+        raise UsageError(say("{path} is larger than 256 KiB.", path=path), hint=say("Split it into several files."))
+    return raw
+
+
+_HINT = say("See `oracle skill list --why`.")
+
+
+def _require_inside(real: str, path: str, root: str) -> None:
+    base = os.path.realpath(root).rstrip("/")
+    if not real.startswith(f"{base}/"):
+        raise UsageError(say("{path} leads out of {root} through a link.", path=path, root=root), hint=_HINT)

@@ -45,7 +45,7 @@ QUICK = {
     (listening, "SOON"): 0.1,
     (index_loop, "LOOK_EVERY"): 0.5,
     (work_loop, "LOOK_EVERY"): 0.5,
-    (work_loop, "MEND_EVERY"): 0.2,
+    (work_loop, "REPAIR_EVERY"): 0.2,
     (stats, "FIRST_REST"): 0.1,
     (stats, "LONGEST_REST"): 0.3,
     (inbox, "FIRST_DELAY"): 0.05,
@@ -87,6 +87,7 @@ def inject(faults: Faults) -> None:
 def hurry() -> None:
     """Do at short intervals what a daemon does at long ones."""
     for (module, name), seconds in QUICK.items():
+        assert hasattr(module, name)
         setattr(module, name, seconds)
 
 

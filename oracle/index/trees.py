@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from oracle.domain.names import RECORD_SUFFIXES
-from oracle.domain.sources.source import BEADS, SUFFIX, is_wanted
+from oracle.domain.sources.source import BEADS, is_wanted, suffix_of
 from oracle.store.root.layout import RECORD_TREES, SKIPPED_FOLDERS, Root
 
 
@@ -24,7 +24,7 @@ class RecordTree:
         self._source = root.source_of(path)
         self._folder = path[len(self._source.tree) + 1 :] if self._source else ""
         self._base = ""
-        self.suffixes: str | tuple[str, ...] = SUFFIX if self._source else RECORD_SUFFIXES
+        self.suffixes: str | tuple[str, ...] = suffix_of(self._source.kind) if self._source else RECORD_SUFFIXES
 
     @property
     def beads(self) -> str:

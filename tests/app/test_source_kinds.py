@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import json
+import pathlib
+import re
 import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 
+import oracle as oracle_package
 from oracle.api import Oracle
+from oracle.app.memories.remember import Note, remember
 from oracle.app.records.listing import list_records
 from oracle.app.sources import registry
 from oracle.app.sources.places import find_folder
+from oracle.daemon.index_loop import Changes, folders_to_watch
 from oracle.domain.records.remembered import memory_type_in
 from oracle.domain.sources.beads import read_issues
 from oracle.domain.sources.claude_code import find_faults, without_lines
 from oracle.store.markdown import records
-from tests.app.test_sources import found, put
+from tests.app.test_sources import TOKEN, found, put
 from tests.laws.ledger import assert_like_rebuilt
 
 if TYPE_CHECKING:
@@ -202,3 +207,67 @@ def test_each_issue_of_beads_is_a_record(root: Path, tmp_path: Path) -> None:
 )
 def test_a_line_that_is_no_issue_is_named(line: bytes) -> None:
     assert read_issues([b'{"id": "bd-1"}\n', line]) == ({"bd-1.md": b'---\naliases: ["bd-1"]\n---\n\n'}, [2])
+
+
+def test_a_source_is_not_in_the_published_list_of_memories(root: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    put(folder, "Claim", "---\nmemory_type: user\n---\nThe numbat is mine. [KEY: memory/user]\n")
+    with Oracle.open(str(root)) as oracle:
+        registry.add(oracle, "folder", str(folder), project="shop")
+        remember(oracle, Note("user", "The user is a botanist.", project="shop"))
+        oracle.close()
+    text = (root / "projects/shop/_index/MEMORY.md").read_text()
+    assert ("botanist" in text, "numbat" in text, "Claim" in text) == (True, False, False)
+
+
+def test_a_session_is_what_was_said_in_it(root: Path, tmp_path: Path) -> None:
+    folder = tmp_path / ".claude" / "projects" / "-src-shop"
+    folder.mkdir(parents=True)
+    path = folder / "5b2c.jsonl"
+    put(folder, "memory/MEMORY", "- nothing of a session\n")
+    lines = [
+        {"type": "user", "timestamp": "2026-03-01T10:00:00Z", "message": {"content": "Why is the capybara slow?"}},
+        {"type": "user", "message": {"content": [{"type": "tool_result", "content": "a marmot"}]}},
+        {"type": "assistant", "message": {"content": [{"type": "text", "text": f"Its key is {TOKEN}, too long."}]}},
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    slug = "sources/shop/sessions/5b2c.jsonl"
+    with Oracle.open(str(root)) as oracle:
+        state = registry.add(oracle, "transcripts", str(folder), project="shop", name="sessions")
+        assert (state.records, state.problems, found(oracle, "capybara")) == (1, (), [slug])
+        (record,) = list_records(oracle, {"kind": "session"})
+        assert (record.title, record.sort_ts[:10]) == ("Why is the capybara slow?", "2026-03-01")
+        assert found(oracle, "marmot") == []
+        assert TOKEN not in oracle.show(slug).text
+        said = json.dumps({"type": "user", "message": {"content": "And the vicuna?"}})
+        with path.open("a") as stream:
+            stream.write(said + "\n" + said.replace("vicuna", "alpaca")[:30])
+        assert found(oracle, "vicuna") == [slug]
+        assert_like_rebuilt(oracle)
+        path.write_text(said.replace("vicuna", "llama") + "\n")
+        assert (found(oracle, "llama"), found(oracle, "capybara")) == ([slug], [])
+
+
+def test_the_daemon_follows_a_source(root: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    path = put(folder, "deep/er/Note", "A note.\n")
+    with Oracle.open(str(root)) as oracle:
+        registry.add(oracle, "folder", str(folder), project="shop")
+        watched, _ = folders_to_watch(oracle)
+        assert str(folder) in watched
+        changes = Changes()
+        changes.add(oracle.root, str(path), is_edit=True)
+        changes.add(oracle.root, str(folder), is_edit=False)
+        assert (changes.records, changes.edited) == (True, {"sources/shop/notes/deep/er"})
+        other = Changes()
+        other.add(oracle.root, str(folder.with_name("notes2") / "x.md"), is_edit=True)
+        assert (other.records, other.edited) == (False, set())
+        registry.remove(oracle, "notes")
+        assert str(folder) not in folders_to_watch(oracle)[0]
+
+
+def test_no_module_reads_a_record_past_its_source() -> None:
+    """A record is read by `records.load`, which knows sources and leaves credentials out."""
+    package = pathlib.Path(oracle_package.__file__).parent
+    texts = {path: path.read_text() for path in package.rglob("*.py") if "store" not in path.parts}
+    assert [str(path) for path, text in texts.items() if re.search(r"records\.read\((?!whole\))", text)] == []

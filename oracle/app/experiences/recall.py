@@ -144,7 +144,7 @@ def _search(context: Context, text: str, project: str, limit: int) -> list[Hit]:
 def _read(context: Context, hit: Hit) -> tuple[rules.Experience, int] | None:
     """Return an experience and the last line of its file, None for one that is gone."""
     try:
-        raw = records.read(context.root.join(hit.record.path))
+        raw = records.load(context.root, hit.record.path)
     except OSError:
         return None
     document = records.parse(hit.record.path, raw)

@@ -296,7 +296,7 @@ def _meant(context: Context, target: str) -> Summary:
 
 def _type_of(context: Context, record: Summary) -> str:
     try:
-        document = records.parse(record.path, records.read(context.root.join(record.path)))
+        document = records.parse(record.path, records.load(context.root, record.path))
     except OSError:
         return ""
     return rules.memory_type_in(document.fields)

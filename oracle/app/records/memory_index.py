@@ -43,7 +43,7 @@ def print_memories(context: Context, connection: Connection, project: str) -> st
 def _line(context: Context, record: Summary) -> str:
     """Return the line of one memory: a link, its type, and the beginning of its text as far as there is room."""
     try:
-        document = records.parse(record.path, records.read(context.root.join(record.path)))
+        document = records.parse(record.path, records.load(context.root, record.path))
     except OSError:
         document = None
     memory_type = remembered.memory_type_in(document.fields) if document else ""

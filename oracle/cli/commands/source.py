@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from oracle.app.sources.registry import SourceState
 
 Name = Annotated[str, argument("NAME", "The source.")]
-_KINDS = ("claude-code", "openclaw", "obsidian", "folder", "beads")
+_KINDS = ("claude-code", "openclaw", "obsidian", "folder", "beads", "transcripts")
 Kind = Annotated[
-    str, argument("KIND", "Whose files: claude-code, openclaw, obsidian, folder or beads.", completion.words(*_KINDS))
+    str,
+    argument("KIND", "claude-code, openclaw, obsidian, folder, beads or transcripts.", completion.words(*_KINDS)),
 ]
 
 source_app = group("Read notes and memories of other programs in place.", example="oracle source list")

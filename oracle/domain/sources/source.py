@@ -6,16 +6,24 @@ from oracle.domain.names import FOREIGN
 from oracle.domain.values import value
 
 FOLDER, OBSIDIAN, CLAUDE_CODE, OPENCLAW, BEADS = "folder", "obsidian", "claude-code", "openclaw", "beads"
+TRANSCRIPTS = "transcripts"
 
-RECORD_KINDS = {CLAUDE_CODE: "memory", OPENCLAW: "memory", OBSIDIAN: "note", FOLDER: "note", BEADS: "issue"}
+RECORD_KINDS = {
+    CLAUDE_CODE: "memory",
+    OPENCLAW: "memory",
+    OBSIDIAN: "note",
+    FOLDER: "note",
+    BEADS: "issue",
+    TRANSCRIPTS: "session",
+}
 """The kinds of sources, and the kind of record that the files of each are, whatever their frontmatter says."""
 
 KINDS = tuple(RECORD_KINDS)
 NAMED_BY_FILE = (OBSIDIAN, FOLDER)
 """The kinds whose records are titled by their file names."""
 
-SUFFIX = ".md"
-"""How the name of a record in a source ends."""
+SUFFIX, TRANSCRIPT_SUFFIX = ".md", ".jsonl"
+"""How the name of a record in a source ends, and that of a transcript."""
 
 INDEX = "MEMORY.md"
 """Claude Code's list of its memories, and OpenClaw's private long-term memory."""
@@ -69,4 +77,11 @@ def is_wanted(source: Source, folder: str, name: str, *, is_folder: bool) -> boo
     """Return whether a name in a folder of a source, "" for its top, is a record or may hold some."""
     if source.kind == OPENCLAW and not folder:
         return name == "memory" if is_folder else source.is_open and name.lower() == INDEX.lower()
-    return name not in _SKIPPED if is_folder else name.endswith(SUFFIX)
+    if source.kind == TRANSCRIPTS and is_folder:  # the folders below hold what tools and subagents said
+        return False
+    return name not in _SKIPPED if is_folder else name.endswith(suffix_of(source.kind))
+
+
+def suffix_of(kind: str) -> str:
+    """Return how the names of the files of a kind end."""
+    return TRANSCRIPT_SUFFIX if kind == TRANSCRIPTS else SUFFIX

@@ -12,9 +12,10 @@ from oracle.domain.values import value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 PERSON, AGENT = "Person", "Agent"
+_LONGEST_TITLE, _LONGEST_TURN = 80, 8_000
 _NOT_TYPED = ("isSidechain", "isMeta", "isCompactSummary", "isApiErrorMessage")
 
 
@@ -30,14 +31,19 @@ class Said:
 def read_turns(lines: Iterable[bytes]) -> list[Said]:
     """Return what people typed, and the last text of the agent before they typed again, without what a hook added."""
     found: list[Said] = []
+    add_turns(found, lines)
+    return found
+
+
+def add_turns(turns: list[Said], lines: Iterable[bytes]) -> None:
+    """Add what later lines of a transcript say."""
     for line in lines:
         said = _read(line)
         if said is None:
             continue
-        if found and found[-1].who == said.who == AGENT:
-            found.pop()
-        found.append(said)
-    return found
+        if turns and turns[-1].who == said.who == AGENT:
+            turns.pop()
+        turns.append(said)
 
 
 def _read(line: bytes) -> Said | None:
@@ -67,6 +73,17 @@ def _text(line: Mapping[str, object]) -> str:
 
 def _well_formed(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def print_session(turns: Sequence[Said], most: int) -> str:
+    """Return a session as a record: what was said, of a long one its end. Its title is what a person said first."""
+    first = next((one.text for one in turns if one.who == PERSON), "")
+    title = " ".join(first.split())[:_LONGEST_TITLE]
+    head = {"title": title, "created": next((one.ts for one in turns if one.ts), "")}
+    lines = [f"{name}: {json.dumps(text, ensure_ascii=False)}" for name, text in head.items() if text]
+    body = print_turns(turns, _LONGEST_TURN)
+    cut = body.find("\n## ", len(body) - most) if len(body) > most else -1
+    return "\n".join(["---", *lines, "---", "", body[cut + 1 :]])
 
 
 def print_turns(turns: Iterable[Said], most: int) -> str:

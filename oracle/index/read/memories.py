@@ -11,6 +11,7 @@ from oracle.index.read.query import SUMMARY
 _HOLDS = "retired_by IS NULL AND status NOT IN ('superseded', 'retired')"
 _IS_NO_RETIREMENT = "NOT EXISTS (SELECT 1 FROM edge WHERE source_id = record.id AND type = 'retires')"
 _IS_NO_EXPERIENCE = "kind <> 'experience'"  # it is recalled on its own
+_IS_OWN = "path NOT LIKE 'sources/%'"  # what is in a source is not the Root's to publish
 _NEAR = "(? = '' OR project IN (?, '') OR path LIKE 'shared/%')"
 _MENTIONS = "id IN (SELECT source_id FROM edge WHERE target_id = (SELECT id FROM target WHERE name = ?))"
 
@@ -45,10 +46,12 @@ def last_used(
 ) -> list[tuple[object, ...]]:
     """Return the summaries of the records of a project and of none that hold and have an edge to one of `targets`.
 
+    Those of sources are left out.
+
     Those that were written or linked to last come first.
     """
     named = f"(SELECT id FROM target WHERE name IN ({marks(targets)}))"  # noqa: S608
     mentions = f"id IN (SELECT source_id FROM edge WHERE target_id IN {named})"  # noqa: S608
-    where = " AND ".join((_NEAR, _IS_NO_RETIREMENT, _HOLDS, mentions))
+    where = " AND ".join((_NEAR, _IS_OWN, _IS_NO_RETIREMENT, _HOLDS, mentions))
     statement = f"SELECT {SUMMARY} FROM record WHERE {where} ORDER BY {_USED} DESC, sort_ts DESC, slug LIMIT ?"  # noqa: S608
     return connection.execute(statement, (project, project, *targets, limit)).fetchall()

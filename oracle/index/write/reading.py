@@ -16,7 +16,7 @@ from oracle.index.fold import fold
 from oracle.index.scan import Stat
 from oracle.index.schema import problem_columns
 from oracle.store.markdown import records
-from oracle.store.markdown.sources import MAX_BYTES
+from oracle.store.markdown.sources import MAX_BYTES, WHOLE
 from oracle.store.root.layout import Root
 from oracle.wording import say
 
@@ -106,7 +106,7 @@ def read_bytes(
     )  # fmt: skip
     title, body = ("", "") if is_scanned(path) else (fold(record.title), fold(_searched(understand(document))))
     names = [(reference_key(name), name) for name in names_of(document)]
-    if source is not None and stat.size > MAX_BYTES:
+    if source is not None and stat.size > MAX_BYTES and source.kind not in WHOLE:
         reason = say("The file is larger than {size} MiB; the rest of it is not read.", size=MAX_BYTES // 1024 // 1024)
     problems += [problem_columns(1, reason)] if reason else []
     return Reading(row, title, body, edges, references, names, problems)

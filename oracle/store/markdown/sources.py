@@ -6,7 +6,7 @@ import errno
 import os
 
 from oracle.domain.markdown.documents import digest_of, text_of
-from oracle.domain.sources.source import BEADS, CLAUDE_CODE, INDEX, ISSUES
+from oracle.domain.sources.source import BEADS, CLAUDE_CODE, INDEX, ISSUES, TRANSCRIPTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,8 +22,16 @@ _parsed: dict[str, Any] = {}
 _real: dict[str, str] = {}
 """The real paths of the sources of this process."""
 
+_sessions: dict[str, tuple[int, int, list[Any]]] = {}
+"""The transcripts that were read last: inode, bytes read, and what was said in them."""
+
 MAX_BYTES = 1 << 20
 """Bytes of a file that are read. The rest of a larger one is left out."""
+
+WHOLE = (BEADS, TRANSCRIPTS)
+"""The kinds whose files may be larger: only a part of them is text of a record."""
+
+_MOST_SESSIONS, _LONGEST_SESSION, _MOST_TRANSCRIPT = 8, 1 << 18, 64 << 20
 
 
 def read(source: Source, path: str, *, known: bytes = b"") -> bytes:
@@ -39,9 +47,13 @@ def read(source: Source, path: str, *, known: bytes = b"") -> bytes:
         raise PermissionError(errno.EACCES, "It is a symbolic link that leaves the source", place)
     if source.kind == BEADS:
         raw = _issue(place, path[len(source.tree) + 1 :])
+    elif source.kind == TRANSCRIPTS:
+        raw = _session(place)
     else:
         with open(place, "rb", buffering=0) as stream:
-            raw = stream.read(MAX_BYTES + 1)[:MAX_BYTES]
+            raw = stream.read(MAX_BYTES + 1)
+        if len(raw) > MAX_BYTES:  # not in the middle of a line, which may be a credential
+            raw = raw[: raw.rfind(b"\n", 0, MAX_BYTES) + 1]
         if source.kind == CLAUDE_CODE and path.endswith(f"/{INDEX}"):
             from oracle.domain.sources.claude_code import without_lines
 
@@ -61,6 +73,25 @@ def issues(folder: str) -> tuple[dict[str, bytes], list[int], os.stat_result]:
             _parsed.update(key=key, found=read_issues(_lines(stream)))
     found, bad = _parsed["found"]
     return found, bad, status
+
+
+def _session(path: str) -> bytes:
+    """Return what was said in a session as a record. Of a transcript that grew, only what is new is read."""
+    from oracle.domain.sources.transcripts import add_turns, print_session
+
+    with open(path, "rb") as stream:
+        status = os.fstat(stream.fileno())
+        inode, offset, turns = _sessions.pop(path, (0, 0, []))
+        if inode != status.st_ino or offset > status.st_size:
+            offset, turns = max(0, status.st_size - _MOST_TRANSCRIPT), []
+        stream.seek(offset)
+        data = stream.read(_MOST_TRANSCRIPT)
+    end = data.rfind(b"\n") + 1
+    add_turns(turns, data[:end].split(b"\n"))
+    _sessions[path] = (status.st_ino, offset + end, turns)
+    while len(_sessions) > _MOST_SESSIONS:
+        del _sessions[next(iter(_sessions))]
+    return print_session(turns, _LONGEST_SESSION).encode("utf-8", "replace")
 
 
 def _lines(stream: BinaryIO) -> Iterator[bytes]:

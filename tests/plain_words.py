@@ -83,6 +83,7 @@ NAMES = frozenset(
 """Names of code that the field has better words for."""
 
 _DIALECT = re.compile("|".join(DIALECT))
+_NAME, _HASH = re.compile(r"\w+"), re.compile("#")
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _CODE = re.compile(r"`[^`\n]*`")
 _BREAK = re.compile(r"(?<=[.!?])[*_)\"]*\s|\n\s*\n|\n\s*(?:[-*+]|\d+\.)\s|\s*\|\s*|\n#+ |。|！|？")
@@ -110,23 +111,36 @@ def long_sentences(path: str, line: int, text: str) -> Iterator[Finding]:
 
 def in_module(path: str, source: str) -> Iterator[Finding]:
     """Yield the findings in the names, comments, docstrings and other strings of a module; lists of words are data."""
+    if _may_have_findings(source):
+        yield from _in_tokens(path, source)
+    nodes = list(ast.walk(ast.parse(source)))
+    lists, docstrings = set(), set()
+    for node in nodes:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "split":
+            lists.add(id(node.func.value))
+        elif isinstance(node, ast.Expr):
+            docstrings.add(id(node.value))
+    for node in nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in lists:
+            yield from dialect(path, node.lineno, node.value)
+            if id(node) in docstrings:
+                yield from long_sentences(path, node.lineno, node.value)
+
+
+def _in_tokens(path: str, source: str) -> Iterator[Finding]:
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT:
             yield from dialect(path, token.start[0], token.string)
         elif token.type == tokenize.NAME and token.string in NAMES:
             yield path, token.start[0], token.string
-    tree = ast.parse(source)
-    lists, docstrings = set(), set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "split":
-            lists.add(id(node.func.value))
-        elif isinstance(node, ast.Expr):
-            docstrings.add(id(node.value))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in lists:
-            yield from dialect(path, node.lineno, node.value)
-            if id(node) in docstrings:
-                yield from long_sentences(path, node.lineno, node.value)
+
+
+def _may_have_findings(source: str) -> bool:
+    """Tell whether the names or comments of a module may have a finding: to read its tokens takes much longer."""
+    if not NAMES.isdisjoint(_NAME.findall(source)):
+        return True
+    ends = (line[at.start() :] for line in source.splitlines() if "#" in line for at in _HASH.finditer(line))
+    return any(map(_DIALECT.search, ends))
 
 
 def in_markdown(path: str, text: str) -> Iterator[Finding]:

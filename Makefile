@@ -78,13 +78,14 @@ clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# The stamp holds the folder it was made for: commands in a .venv name their interpreter in full, so a moved one is broken.
-ifneq ($(shell cat $(INSTALLED) 2>/dev/null),$(CURDIR))
+# The stamp holds the folder it was made for, since commands in a .venv name their interpreter in full and a moved one is broken,
+# and the sum of pyproject.toml: a checkout makes that file newer and seldom another.
+ifneq ($(shell cat $(INSTALLED) 2>/dev/null),$(CURDIR) $(shell cksum < pyproject.toml))
 .PHONY: $(INSTALLED)
 endif
 
 # A .venv whose pip starts is kept; a broken one (moved, or its Python was removed) is made anew.
-$(INSTALLED): pyproject.toml
+$(INSTALLED):
 	@$(BIN)/pip --version >/dev/null 2>&1 || { \
 	  for candidate in $(CANDIDATES); do \
 	    if "$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then python=$$candidate; break; fi; \
@@ -99,4 +100,4 @@ $(INSTALLED): pyproject.toml
 	}
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@$(BIN)/python -m compileall -q oracle scripts
-	@pwd -P > $@
+	@{ pwd -P; cksum < pyproject.toml; } > $@

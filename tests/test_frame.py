@@ -232,15 +232,18 @@ def lay_out_makefile(folder: Path) -> None:
     python.parent.mkdir(parents=True)
     python.write_text("#!/bin/sh\nprintf '<%s>' \"$@\"\n", encoding="utf-8")
     python.chmod(0o755)
-    (folder / ".venv" / ".installed").write_text(f"{folder}\n", encoding="utf-8")
+    (folder / ".venv" / ".installed").write_text(f"{folder}\n4294967295 0\n", encoding="utf-8")
 
 
 def test_make_installs_again_when_the_project_changed_or_moved(tmp_path: Path):
     lay_out_makefile(tmp_path)
     assert "pip install" not in plan_install(tmp_path)
     os.utime(tmp_path / "pyproject.toml", (2**31, 2**31))
+    assert "pip install" not in plan_install(tmp_path)
+    (tmp_path / "pyproject.toml").write_text("[project]\n", encoding="utf-8")
     assert "pip install" in plan_install(tmp_path)
-    os.utime(tmp_path / "pyproject.toml", (0, 0))
+    (tmp_path / "pyproject.toml").write_text("", encoding="utf-8")
+    assert "pip install" not in plan_install(tmp_path)
     moved = tmp_path.rename(tmp_path.with_name(tmp_path.name + " moved"))
     assert "pip install" in plan_install(moved)
 

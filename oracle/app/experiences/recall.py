@@ -6,21 +6,19 @@ a share of the shorter of the two, so a long prompt does not hide a short situat
 
 from __future__ import annotations
 
-import os
 from math import log
 
 from oracle.app.context import Context
 from oracle.app.records.listing import require_present
-from oracle.app.records.views import Hit
-from oracle.app.search.search import search
+from oracle.app.records.views import Summary
 from oracle.domain.compiling import compiled
 from oracle.domain.experiences import experience as rules
 from oracle.domain.experiences import gate
 from oracle.domain.injection.envelope import ContextItem, strip
-from oracle.domain.names import project_of
+from oracle.domain.names import check_name
 from oracle.domain.values import value
 from oracle.index import fold
-from oracle.index.read import candidates
+from oracle.index.read import candidates, memories
 from oracle.store.markdown import records
 from oracle.store.root.configuration import ExperienceSettings, load_experience
 
@@ -29,11 +27,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from oracle.domain.experiences.gate import GateVerdict
+    from oracle.index.db import Connection
 
 _HITS = 12
 """Hits that are looked at, at least; four times the limit when that is more."""
 _FEWEST = 4
 """Words, of medium weight, that the shorter text counts as having: one common word is no situation."""
+_TERMS, _COMMON = 40, 500
+"""Words of a prompt by which experiences are looked for, and records that hold a word which is looked for beside rarer ones."""
 _MEDIUM = ""
 """The key of the weight of a medium word."""
 _LONGEST = 4000
@@ -115,8 +116,11 @@ def _split(
 def find(context: Context, query: str, settings: ExperienceSettings, *, project: str = "") -> list[ContextItem]:
     """Return experiences of a project and of none ("": of any) with their scores, best first, of equals the newest."""
     text = strip(query)[:_LONGEST]
-    near = {hit.record.slug: hit for hit in reversed(_search(context, text, project, max(4 * settings.limit, _HITS)))}
-    read = {slug: found for slug, hit in near.items() if (found := _read(context, hit)) is not None}
+    wanted = check_name(project, "project") if project else ""
+    limit = max(4 * settings.limit, _HITS)
+    rows = context.index.find(lambda connection: _near(connection, text, wanted, limit))
+    near = {record.slug: record for record in map(Summary.from_row, rows)}
+    read = {slug: found for slug, record in near.items() if (found := _read(context, record)) is not None}
     if not read:
         return []
     weights = _weigh(
@@ -126,33 +130,28 @@ def find(context: Context, query: str, settings: ExperienceSettings, *, project:
     return sorted(sorted(items, key=lambda item: item.date, reverse=True), key=lambda item: -round(item.score, 4))
 
 
-def _search(context: Context, text: str, project: str, limit: int) -> list[Hit]:
-    """Return hits among the experiences of a project and of none, "" of all, without retired ones.
-
-    A project without a folder has none of its own.
-    """
-    wanted = {"kind": rules.KIND}
-    hits = search(context, text, wanted, limit=limit, strict=True)
-    if not project:
-        return hits
-    shared = [hit for hit in hits if not project_of(hit.record.path)]
-    if not os.path.isdir(context.root.join(context.root.project(project))):
-        return shared
-    return search(context, text, {**wanted, "project": project}, limit=limit, strict=True) + shared
+def _near(connection: Connection, text: str, project: str, limit: int) -> list[tuple[object, ...]]:
+    """Return the experiences that hold the rarest words of a text: common ones tell little and cost most."""
+    words = _words(text)
+    stems = candidates.stemmer().stems(words)
+    known = candidates.frequencies(connection, dict.fromkeys(stem or word for word, stem in stems.items()))
+    counts = {word: known[stem or word][0] for word, stem in stems.items()}
+    rarest = sorted((count, word) for word, count in counts.items() if count)[:_TERMS]
+    kept = [(fold.quote(word), count) for at, (count, word) in enumerate(rarest) if at < _FEWEST or count <= _COMMON]
+    return memories.experiences(connection, kept, project, limit=limit)
 
 
-def _read(context: Context, hit: Hit) -> tuple[rules.Experience, int] | None:
+def _read(context: Context, record: Summary) -> tuple[rules.Experience, int] | None:
     """Return an experience and the last line of its file, None for one that is gone."""
     try:
-        raw = records.load(context.root, hit.record.path)
+        raw = records.load(context.root, record.path)
     except OSError:
         return None
-    document = records.parse(hit.record.path, raw)
-    return rules.read(hit.record.title, document.body), raw.rstrip().count(b"\n") + 1
+    document = records.parse(record.path, raw)
+    return rules.read(record.title, document.body), raw.rstrip().count(b"\n") + 1
 
 
-def _item(hit: Hit, experience: rules.Experience, last_line: int, score: float) -> ContextItem:
-    record = hit.record
+def _item(record: Summary, experience: rules.Experience, last_line: int, score: float) -> ContextItem:
     return ContextItem(
         title=record.title,
         text=experience.rendered(),
@@ -198,11 +197,10 @@ def _weigh(context: Context, texts: Iterable[str]) -> dict[str, float]:
 
 
 def _stems(text: str) -> frozenset[str]:
-    """Return the words of a text as the index stems them, of a run of Chinese its pairs.
-
-    Words that say nothing and endings of file names are left out.
-    """
-    bare = compiled(_ENDING).sub("", text)
-    words = [word for word in fold.terms_of(bare) if not fold.is_run(word) or len(word) > 1]
-    stems = candidates.stemmer().stems(words)
+    stems = candidates.stemmer().stems(_words(text))
     return frozenset(stem or word for word, stem in stems.items())
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a text, of a run of Chinese its pairs. Words that say nothing and endings of file names are left out."""
+    return [word for word in fold.terms_of(compiled(_ENDING).sub("", text)) if not fold.is_run(word) or len(word) > 1]

@@ -6,7 +6,8 @@ import sqlite3
 from collections.abc import Sequence
 
 from oracle.index.db import marks
-from oracle.index.read.query import SUMMARY
+from oracle.index.read.candidates import candidates
+from oracle.index.read.query import SUMMARY, summaries
 
 _HOLDS = "retired_by IS NULL AND status NOT IN ('superseded', 'retired')"
 _IS_NO_RETIREMENT = "NOT EXISTS (SELECT 1 FROM edge WHERE source_id = record.id AND type = 'retires')"
@@ -55,3 +56,16 @@ def last_used(
     where = " AND ".join((_NEAR, _IS_OWN, _IS_NO_RETIREMENT, _HOLDS, mentions))
     statement = f"SELECT {SUMMARY} FROM record WHERE {where} ORDER BY {_USED} DESC, sort_ts DESC, slug LIMIT ?"  # noqa: S608
     return connection.execute(statement, (project, project, *targets, limit)).fetchall()
+
+
+def experiences(
+    connection: sqlite3.Connection, terms: Sequence[tuple[str, int]], project: str, *, limit: int
+) -> list[tuple[object, ...]]:
+    """Return the summaries of the experiences of a project and of none ("": of any) that hold and match best.
+
+    `terms` are expressions of the full-text index, each with how many records it matches.
+    """
+    where = f"kind = 'experience' AND {_HOLDS} AND (? = '' OR project = ? OR path LIKE 'shared/%')"
+    condition = (where, (project, project))
+    found = candidates(connection, terms, condition, limit=limit)
+    return [row[1:] for row in summaries(connection, found, condition)]

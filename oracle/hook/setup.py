@@ -1,6 +1,6 @@
 """Set up the agents on this machine: find them, plan the changes of their own files, and take them back.
 
-Everything goes into the files that an agent reads in every folder: the hooks, the MCP server, and a skill.
+Everything goes into the files that an agent reads in every folder: the hooks of every event, the MCP server, and a skill.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def why_left_out(host: Host) -> Sentence | str:
 def plan_setup(host: Host, *, command: str, server: Mapping[str, object] | None, root: str = "") -> list[SetupStep]:
     """Return the changes for one host; without a `server`, none for MCP. Raises InvalidSettings, Conflict."""
     client = CLIENTS[host.tool]
-    changes = {host.files[HOOK]: settings.plan_install(host.files[HOOK], command, client)}
+    changes = {host.files[HOOK]: settings.plan_install(host.files[HOOK], command, client, events=client.events)}
     parts = {host.files[HOOK]: [HOOK]}
     if server is not None:
         path = host.files[SERVER]

@@ -239,6 +239,23 @@ def test_an_installation_is_found(tmp_path: Path, programs: str, place: str):
     assert done.stdout == f"oracle {__version__}\n"
 
 
+def test_the_prompt_hook_brings_context(tmp_path: Path, programs: str):
+    root = tmp_path / "memory"
+    environment = {"ORACLE_ROOT": str(root), "AGENT_HOME": str(tmp_path)}
+    text = "Uploads of the billing service are retried twice, thirty seconds apart."
+    kept = call(tmp_path, "remember", text, "--type", "reference", path=programs, **environment)
+    assert kept.returncode == 0, kept.stderr
+    payload = {
+        "session_id": "s",
+        "cwd": str(tmp_path),
+        "prompt": "How often are uploads of the billing service retried?",
+    }
+    payload["hook_event_name"] = "UserPromptSubmit"
+    done = call(tmp_path, "hook", "prompt", path=programs, stdin=json.dumps(payload), **environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "retried twice" in done.stdout
+
+
 def test_the_stop_hook_delivers(tmp_path: Path, programs: str):
     (tmp_path / "disk").mkdir()
     seat = Seat(tmp_path / "disk")

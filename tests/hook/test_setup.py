@@ -63,6 +63,14 @@ def test_every_agent_gets_hook_server_and_skill_and_keeps_its_own(home: Path):
     assert run(["setup", "--yes"]) == 0
     claude = json.loads((home / ".claude/settings.json").read_text())
     assert len(claude["hooks"]["Stop"]) == 2
+    assert set(claude["hooks"]) == {
+        "Stop",
+        "UserPromptSubmit",
+        "SessionStart",
+        "PreCompact",
+        "SessionEnd",
+        "SubagentStop",
+    }
     servers = json.loads((home / ".claude.json").read_text())["mcpServers"]
     assert set(servers) == {"other", "oracle"}
     codex = tomllib.loads((home / ".codex/config.toml").read_text())

@@ -86,9 +86,14 @@ def _separators(first: str) -> list[Row]:
 def _is_in(table: str, found: Assignment) -> bool:
     """Return whether a row of a table holds: each of its patterns is found in the part that it is about."""
     return any(
-        all(compiled(_pattern(row[part])).search(getattr(found, part)) for part in row if part != "example")
+        all(_search(pattern)(getattr(found, part)) for part, pattern in row.items())
         for row in read_tables(_TABLES)[table]
     )
+
+
+@cache
+def _search(part: str) -> Callable[[str], object]:
+    return compiled(_pattern(part)).search
 
 
 _NAME = r"(?:(?&password)|(?i:(?&names))|(?&other_names)(?!(?&other_about)))(?&suffix)"

@@ -87,18 +87,28 @@ def _on_start(context: Context, payload: HookPayload, environ: Mapping[str, str]
 
 
 def _on_end(context: Context, payload: HookPayload, environ: Mapping[str, str]) -> str:
-    """Note when the seat's session ended."""
+    """Note when the seat's session ended, and keep its last messages."""
     from oracle.app.prompting.brief import mark_session
 
     mark_session(context, _prompt(context, payload, environ))
-    return ""
+    return _keep_messages(context, payload, environ)
 
 
 def _on_compact(context: Context, payload: HookPayload, environ: Mapping[str, str]) -> str:
-    """Let what the session was given be given again: the summary may leave it out."""
+    """Let what the session was given be given again, which the summary may leave out, and keep the last messages."""
     from oracle.app.prompting import sessions
 
     sessions.forget_items(context, payload.session_id)
+    return _keep_messages(context, payload, environ)
+
+
+def _keep_messages(context: Context, payload: HookPayload, environ: Mapping[str, str]) -> str:
+    """Keep the last messages of a session of a known project. Return "": the host is told nothing."""
+    project = _project(context, payload, environ)
+    if project and payload.transcript_path and os.path.isfile(os.path.expanduser(payload.transcript_path)):
+        from oracle.app.sources.snapshots import snapshot
+
+        snapshot(context, payload.transcript_path, project=project, seat=_seat(environ))
     return ""
 
 

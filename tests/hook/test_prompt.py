@@ -170,7 +170,7 @@ def daemon(host: Host) -> Iterator[Answering]:
     made.stop()
 
 
-@pytest.mark.parametrize("prompt", [QUESTION, f"{QUESTION}\n\n第二行: “quoted” \\ \u2028 😀"])
+@pytest.mark.parametrize("prompt", [QUESTION, f"{QUESTION}\n\n“” \\ \u2028 😀"])
 def test_a_daemon_is_asked(host: Host, daemon: Answering, prompt: str):
     text = host.context(host.payload(prompt=prompt))
     assert NOTE in text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zlib
+
 from oracle.app.prompting import sessions
 from oracle.app.prompting.memories import RankedMemory, find_memories
 from oracle.domain.injection import envelope, prompts
@@ -43,7 +45,9 @@ class SessionPrompt:
 
 
 def context_for(context: Context, prompt: SessionPrompt) -> str:
-    """Return the envelope for a prompt, "" for none. The same prompt id is given the same text again.
+    """Return the envelope for a prompt, "" for none. The same prompt id is given the same text again, as a hook may be late.
+
+    Of a host without prompt ids, the same text counts as the same prompt.
 
     A prompt that asks to leave memory out, or that already holds an envelope, is given nothing, and nothing is written.
     """
@@ -52,12 +56,13 @@ def context_for(context: Context, prompt: SessionPrompt) -> str:
     if not query or envelope.holds(prompt.text) or is_bypassed(settings, prompt.session_id, prompt.folder):
         return ""
     given = sessions.load(context, prompt.session_id)
-    before = given.text_of(prompt.prompt_id)
+    prompt_id = prompt.prompt_id or f"text-{zlib.crc32(prompt.text.encode('utf-8', 'replace')):08x}"
+    before = given.text_of(prompt_id)
     if before is not None:
         return before
     made = _compose(context, prompt, query, settings, given)
     if made.text or prompt.prompt_id:
-        sessions.keep(context, prompt.session_id, given, prompt.prompt_id, made.text, made.items)
+        sessions.keep(context, prompt.session_id, given, prompt_id, made.text, made.items)
     if made.text:
         note(context, "UserPromptSubmit", prompt, made)
     return made.text

@@ -103,7 +103,7 @@ def _on_compact(context: Context, payload: HookPayload, environ: Mapping[str, st
 
 
 def _keep_messages(context: Context, payload: HookPayload, environ: Mapping[str, str]) -> str:
-    """Keep the last messages of a session of a known project. Return "": the host is told nothing."""
+    """Keep the last messages of a session of a known project. Return "", since the host needs to know nothing of it."""
     project = _project(context, payload, environ)
     if project and payload.transcript_path and os.path.isfile(os.path.expanduser(payload.transcript_path)):
         from oracle.app.sources.snapshots import snapshot

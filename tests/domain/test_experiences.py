@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import pytest
 
@@ -125,6 +126,12 @@ PARTS = [
     ("Fix the error that `retry()` gives", {"execution", "failure", "object"}),
     ("修复登录接口的报错，上次也踩坑了", {"execution", "failure", "object", "experience"}),
 ]
+
+
+@pytest.mark.cases("gate")
+def test_prompts_that_ask_for_work_recall_and_others_do_not(case: dict[str, Any]) -> None:
+    """The prompts were written from the rules alone, in both languages."""
+    assert gate.judge(case["prompt"]).recalls == case["recall"]
 
 
 @pytest.mark.parametrize(("prompt", "parts"), PARTS)

@@ -220,6 +220,8 @@ WRITE_ENGLISH = tuple(
             "app/answers/owner_programs.py",
             "app/decisions/handover.py",
             "app/memories/keep.py",
+            "app/memories/remember.py",
+            "app/records/memory_index.py",
             "app/search/models.py",
         ),
         *(f"app/delivery/{name}.py" for name in ("deliver", "dispatch", "divergent", "steps")),

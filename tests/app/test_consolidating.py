@@ -14,6 +14,7 @@ from oracle.app.sources.snapshots import snapshot
 from oracle.domain.records.daily_notes import propose
 from oracle.domain.sources.transcripts import read_turns
 from oracle.errors import UsageError
+from oracle.hook.prompt import answer
 from tests.app.test_source_kinds import memories  # noqa: F401 -- a fixture
 from tests.app.test_sources import TOKEN, found, put
 from tests.laws.ledger import assert_like_rebuilt
@@ -198,3 +199,16 @@ def test_a_source_is_imported_once(root: Path, memories: Path) -> None:  # noqa:
         assert {one.outcome for one in again} == {"already", "left out"}
         assert before_and_after(oracle) == 3
         assert_like_rebuilt(oracle)
+
+
+@pytest.mark.parametrize("event", ["SessionEnd", "PreCompact"])
+def test_hooks_keep_the_end_of_a_session_once(root: Path, tmp_path: Path, event: str) -> None:
+    payload = {"hook_event_name": event, "session_id": "s-1", "cwd": str(tmp_path), "reason": "clear"}
+    payload["transcript_path"] = transcript(tmp_path, *SESSION)
+    environ = {"ORACLE_PROJECT": "shop", "ORACLE_SEAT": "builder"}
+    with Oracle.open(str(root)) as oracle:
+        for _ in range(2):
+            assert answer(oracle, json.dumps(payload).encode(), environ) == ""
+    (kept,) = (root / "learnings").rglob("*.md")
+    assert "tapir" in kept.read_text()
+    assert TOKEN not in kept.read_text()

@@ -203,3 +203,12 @@ def test_half_a_surrogate_pair_reaches_no_file(seat: Seat, place: str):
             assert b"\\udc" not in found.read_bytes().lower()
     seat.run(json.dumps(payload).encode())
     assert len(list(Path(seat.root.responses).glob("*.json"))) == 1
+
+
+@pytest.mark.parametrize("typed", ["t-17", "T-1", "T-71", "TT-17"])
+def test_a_marker_with_a_mistyped_task_names_the_one_that_waits(seat: Seat, typed: str):
+    seat.dispatch("T-17")
+    done = seat.run(seat.payload(f"Option B. [DELIVER:seat=planner task_id={typed} project=install]"))
+    assert done.stderr == b"deliver_skipped: mistyped_task\n"
+    assert "did you mean T-17, which planner waits for?" in shown(done)["systemMessage"]
+    assert seat.answers() == {}

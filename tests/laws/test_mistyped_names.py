@@ -79,6 +79,7 @@ def test_no_command_and_no_program_creates_a_mistyped_project(
 MADE = {
     "experience add": ["--project", "shpo", "--title", "A", "--situation", "B.", "--approach", "C."],
     "write": ["decision", "--project", "shpo", "--title", "A", "--body", "B."],
+    "remember": ["A.", "--type", "project", "--why", "B.", "--how-to-apply", "C.", "--project", "shpo"],
     "team task create": ["T-1", "--project", "shpo"],
     "scan project": ["--project", "shpo", "--repo", "REPO", "--commit"],
     "memory_write": ["--project", "shpo", "--kind", "decision", "--title", "A", "--author", "memory"],
@@ -98,7 +99,7 @@ def test_what_creates_a_project_asks_and_takes_a_confirmation(
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "a"\n')
     words = [word.replace("REPO", str(tmp_path)) for word in MADE[door]]
     name = door.split()[0]
-    is_command = name in {"experience", "write", "team", "scan"}
+    is_command = name in {"experience", "write", "remember", "team", "scan"}
     start = None if is_command else importlib.import_module(f"oracle.compat.{name}").main
     program = Program(door.split(), [], {}, start)
     place = outset.copy()

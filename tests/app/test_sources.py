@@ -15,7 +15,7 @@ from oracle.app.records.listing import list_problems, list_records
 from oracle.app.search.search import search
 from oracle.app.sources import registry
 from oracle.domain.records.drafts import Draft
-from oracle.errors import NotFound, NotInMemory, OracleError, RecordExists, UsageError
+from oracle.errors import NotFound, NotInFederation, NotInMemory, OracleError, RecordExists, UsageError
 from oracle.store.markdown import records
 from tests.laws.ledger import assert_like_rebuilt
 
@@ -305,3 +305,12 @@ def test_errors_are_sentences(root: Path, notes: Path) -> None:
     with Oracle.open(str(root)) as oracle, pytest.raises(OracleError) as raised:
         registry.allow(oracle, "nothing")
     assert raised.value.hint
+
+
+def test_a_project_that_has_only_a_source_is_known(root: Path, notes: Path) -> None:
+    with Oracle.open(str(root)) as oracle:
+        with pytest.raises(NotInFederation):
+            list_records(oracle, {"project": "shop"})
+        registry.add(oracle, "folder", str(notes), project="shop")
+        assert len(list_records(oracle, {"project": "shop"})) == 3
+        assert list_records(oracle, {"project": "shop", "kind": "decision"}) == []

@@ -107,7 +107,7 @@ def _memory(context: Context, checker: Checker | None, hit: Hit, relevance: floa
     """Return a hit as a memory, None if its file is gone."""
     record = hit.record
     try:
-        document = records.parse(record.path, records.read(context.root.join(record.path)))
+        document = records.parse(record.path, records.load(context.root, record.path))
     except OSError:
         return None
     kind = memory_type_in(document.fields)

@@ -93,7 +93,8 @@ def read_moment(text: str, name: str) -> str:
 def require_present(context: Context, wanted: Mapping[str, str]) -> None:
     """Raise NotInFederation when the project or the seat asked for has no folder at all."""
     project, seat = wanted.get("project", ""), wanted.get("seat", "")
-    if project and not os.path.isdir(context.root.join(context.root.project(project))):
+    is_source = any(source.project == project for source in context.root.load_sources().values())
+    if project and not is_source and not os.path.isdir(context.root.join(context.root.project(project))):
         has_profile = os.path.exists(context.root.profile_file(project))
         raise NotInFederation(
             _absent(say("{path} has no project {project}", project=project, path=context.root.path)),

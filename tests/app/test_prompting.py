@@ -154,6 +154,14 @@ def test_experiences_and_memories_never_stand_in_each_others_section(session: Se
     assert NOTE not in experiences
 
 
+def test_the_messages_of_a_session_are_no_memories(session: Session):
+    session.put(
+        "learnings/sessions/install/2026-11-29-uploads.md",
+        f"---\nkind: session\nproject: install\n---\n\n**Person:** {QUESTION}\n\n**Agent:** Uploads are retried by magic.\n",
+    )
+    assert "magic" not in session.ask(QUESTION)
+
+
 def test_a_lasting_rule_is_told_how_to_be_recorded(session: Session):
     text = session.ask("From now on, retry uploads to the archive three times, sixty seconds apart.")
     assert "oracle remember" in text

@@ -1,4 +1,4 @@
-"""The memories and records that are relevant to a prompt, best first. Experiences are never among them."""
+"""The memories and records that are relevant to a prompt, best first. Experiences and messages of sessions are never among them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from oracle.app.records.views import Hit, Summary
     from oracle.domain.markdown.documents import Document
 
-EXPERIENCE = "experience"
+_LEFT_OUT = ("experience", "session")
+"""Kinds that are no memories of a prompt: lessons have a section of their own, and the messages of a session repeat it."""
 _STEM = 4
 _HITS = 12
 """Hits that are looked at, at least."""
@@ -71,7 +72,7 @@ def _hits(context: Context, query: str, project: str, limit: int) -> list[Hit]:
     if not project or _has_shared(context):
         found = search(context, query, {}, limit=limit, strict=True)
         hits += [hit for hit in found if not project or hit.record.path.startswith("shared/")]
-    return [hit for hit in hits if hit.record.kind != EXPERIENCE and not hit.record.is_retired]
+    return [hit for hit in hits if hit.record.kind not in _LEFT_OUT and not hit.record.is_retired]
 
 
 def _checker(context: Context, names: Iterable[str]) -> Checker | None:

@@ -197,6 +197,11 @@ FOUND = {
     "answer": ("What's the password?\n{}", R[:24]),
     "answer-quoted": ("password?\n> {}", HEX[:32]),
     "answer-zh": ("密码多少\n{}", R[:24]),
+    "answer-same-line": ("the password? {}", R[:24]),
+    "answer-same-line-zh": ("密码是多少？{}", R[:24]),
+    "sql-national": ("ALTER LOGIN sa WITH PASSWORD = N'{}';", PW),
+    "arrow-back": ('password <- "{}"', PW),
+    "podman": ("podman login -u ada -p {} reg.io", PW),
     "key-behind": ("{} is the private key", "0x" + HEX + HEX[:8]),
     "pepper": ("pepper: {}", PW),
     "bearer": ("curl -H 'Authorization: Bearer {}' https://x", R),
@@ -368,6 +373,7 @@ CLEAN += [
     + B64
     + "\n---\ndata:\n  x: "
     + R,
+    "Which token? GPT4TurboPreview or OAuth2PKCE; 密码规则？见 docs/keys-2024.md，令牌类型？K8sServiceAccountV2",
     "each row is identified by " + HEX[:32] + "; a token sha256withrsaencryption, the secret utf8mb4unicodeci",
     "get_api_returns_unauthorized_for_401_response test_token_RefreshesOnUnauthorized401 my_secret_santa_2024_party_list",
     "the end is _phg, which is ghp_ backwards, and tap_buhtig-with-a-long-name-that-ends_tap_buhtig",

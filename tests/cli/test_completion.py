@@ -74,6 +74,8 @@ def offered(root: Path, line: str) -> list[str]:
         ("oracle write f", ["finding"]),
         ("oracle write decision --confidence h", ["high"]),
         ("oracle write decision --supersedes projects/arena/builder/", ["projects/arena/builder/issues/重试"]),
+        ("oracle hook install --events s", ["stop", "start", "subagent"]),
+        ("oracle hook install --events stop,p", ["stop,prompt"]),
         ("oracle list --kind nothing", []),
     ],
 )

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 MARKS = {"<": "stdin", ">": "stdout", "!": "stderr"}
 STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{6}Z")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)")
-DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b(?=\))")
+DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b(?=\)|-[a-z])")
 OTHERS = (
     # Which checks there are is the doctor's own business; here it matters how one that fails is shown.
     (re.compile(r"(?:^(ok|正常)\t.*\n)+", re.MULTILINE), r"\1\t<checks that hold>\n"),
@@ -116,7 +116,7 @@ def resolve(word: str, root: Path) -> str:
 
 
 def normalise(text: str, root: Path) -> str:
-    text = text.replace(str(root), "$ROOT")
+    text = text.replace(str(root), "$ROOT").replace(f"{root.parent}/", "$ROOT/../")
     text = STAMP.sub("<stamp>", text)
     text = DAY.sub(lambda match: "<day>" if is_recent(match[0]) else match[0], text)
     text = TIME.sub(lambda match: "<time>" if is_recent(match[0]) else match[0], text)

@@ -135,14 +135,15 @@ def _apply(context: Context, item: Mapping[str, object]) -> Applied:
 
 
 def _load(path: str) -> list[Mapping[str, object]]:
+    text = steps.read(path)
+    hint = say("Make one with `oracle source consolidate --json > FILE`.")
+    if text is None:
+        raise UsageError(say("{path} does not exist.", path=path), hint=hint)
     try:
-        content = json.loads(steps.read(path) or b"{}")
+        content = json.loads(text)
     except (ValueError, RecursionError):
         content = None
     items = content.get("items") if isinstance(content, dict) else None
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
-        raise UsageError(
-            say("{path} holds no plan.", path=path),
-            hint=say("Make one with `oracle source consolidate --json > FILE`."),
-        )
+        raise UsageError(say("{path} holds no plan.", path=path), hint=hint)
     return items

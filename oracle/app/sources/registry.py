@@ -11,7 +11,7 @@ from oracle.domain.markdown.documents import text_of
 from oracle.domain.names import check_name, fold_name
 from oracle.domain.sources.claude_code import find_faults
 from oracle.domain.sources.source import CLAUDE_CODE, INDEX, KINDS, NAMED_BY_FILE, OPENCLAW, Source
-from oracle.domain.spelling import suggest
+from oracle.domain.spelling import guess, suggest
 from oracle.domain.values import replace, value
 from oracle.errors import NotFound, RecordExists, UsageError
 from oracle.index.read import query
@@ -140,8 +140,9 @@ def find(context: Context, name: str, *, project: str = "") -> Source:
     found = [one for one in known if one.name == name and project in ("", one.project)]
     if not found:
         names = [f"{one.name} ({one.project})" for one in known]
-        hint = say("There are {names}.", names=names) if names else say("Add one with `oracle source add`.")
-        raise NotFound(say("There is no source {name}.", name=name), hint=hint)
+        hint = say("The sources are {names}.", names=names) if names else say("Add one with `oracle source add`.")
+        near = guess(name, [one.name for one in known if one.name != name])
+        raise NotFound(say("There is no source {name}.", name=name), hint=near or hint)
     if len(found) > 1:
         projects = [one.project for one in found]
         raise UsageError(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Workspace = Annotated[str, option("--workspace DIR", "The folder that the agent starts in.")]
 Tool = Annotated[str, option("--tool claude|codex|gemini", "The client that runs the hook.")]
 SettingsPath = Annotated[str, option("--settings-path FILE", "Instead of the tool's files in DIR.")]
+_EVENTS = ("stop", "prompt", "start", "compact", "end", "subagent", "all")
 DryRun = Annotated[bool, option("--dry-run", "Write nothing; print the change as a diff.")]
 
 hook_app = group("Install, remove or check a seat's hooks.", example="oracle hook install --workspace ~/seats/memory")
@@ -34,7 +35,14 @@ def install(
     workspace: Workspace = ".",
     tool: Tool = "claude",
     settings_path: SettingsPath = "",
-    events: Annotated[str, option("--events NAMES", "stop, prompt, start, compact, end, subagent; or all.")] = "stop",
+    events: Annotated[
+        str,
+        option(
+            "--events NAMES",
+            "stop, prompt, start, compact, end, subagent; or all.",
+            completion.listed(completion.words(*_EVENTS)),
+        ),
+    ] = "stop",
     strict: Annotated[bool, option("--strict", "Let the agent correct a marker that was not obeyed.")] = False,
     dry_run: DryRun = False,
 ) -> None:

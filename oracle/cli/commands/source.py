@@ -176,6 +176,8 @@ def consolidate(
             table = Table(say_each("memory", "written as"), [(one.text, one.record or one.reason) for one in applied])
             document: dict[str, object] = {"applied": [one.as_json() for one in applied]}
             call.answer(document, table)
+            if not applied:
+                call.note(say('no item of the plan has "accept" set to true, so nothing was written'))
             return
         found = consolidation.plan(context, days=days, project=project)
     rows = [(one.type, one.source, one.text) for one in found]
@@ -183,6 +185,8 @@ def consolidate(
     call.answer(document, Table(say_each("type", "source", "memory"), rows, stacked=(2,)))
     if found:
         call.note(say('to review it: --json > PLAN, set "accept" to true where it is right, then --apply PLAN'))
+    else:
+        call.note(say("the snapshots and daily notes hold nothing new to remember; --days N reads older ones"))
 
 
 def _answer(call: Call, found: SourceState) -> None:

@@ -86,9 +86,10 @@ def test_front_is_executable(name: str):
     assert os.access(script, os.X_OK)
 
 
-def test_four_programs_are_on_the_path():
+def test_four_programs_are_on_the_path_and_one_for_uvx():
     on_path = {"oracle": "oracle.cli.main:run"}
     on_path |= {name: f"oracle.compat.{name}:run" for name in ("query_memory", "memory_write", "memory_deliver")}
+    on_path["memory-oracle"] = on_path["oracle"]  # `uvx` runs the program that has the name of the package
     assert PROJECT["project"]["scripts"] == on_path
 
 

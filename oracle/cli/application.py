@@ -133,7 +133,8 @@ class Group(TyperGroup):
         """Write a line for each command."""
         sections = self.sections or {COMMANDS: " ".join(self.list_commands(ctx))}
         width = max(len(word) for word in self.list_commands(ctx) if word != self.default)
-        formatter.write("\n")
+        if not self.sections:
+            formatter.write("\n")
         for heading, words in sections.items():
             formatter.write_heading(heading)
             found = [(word, self.get_command(ctx, word)) for word in words.split()]
@@ -193,8 +194,8 @@ def _print_commands(context: typer.Context, *, memory_dir: MemoryDir = None, as_
 # The application -------------------------------------------------------------------------------------------------------
 
 EPILOG = (
-    "`oracle help COMMAND` explains one. Exit codes: 0 ok, 1 invalid, 2 usage, 3 no receipt, 4 unknown, 5 not yours,"
-    " 6 conflict, 7 exists, 8 records gone, 9 not judged, 70 unexpected, 75 locked."
+    "Exit codes: 0 ok, 1 invalid, 2 usage, 3 no receipt, 4 unknown, 5 not yours, 6 conflict, 7 exists, 8 records gone,"
+    " 9 not judged, 70 fault, 75 locked."
 )
 
 
@@ -204,13 +205,12 @@ class OracleCommands(Group):
     package = "oracle.cli.commands"
     sections: ClassVar = dict(
         zip(
-            templates("Knowledge", "Delivery", "Set-up", "Team", "Compat"),
+            templates("Knowledge", "Delivery", "Set-up", "Team"),
             (
                 "init write retire remember forget list show search ask backlinks graph check packet experience",
                 "deliver ack handoffs resume log",
                 "setup source hook skill mcp daemon project scan config index doctor",
-                "team",
-                "compat migrate",
+                "team compat migrate",
             ),
             strict=True,
         )
@@ -244,10 +244,10 @@ def build() -> typer.Typer:
 
 
 def command() -> Any:
-    """Return the application as the parser runs it; `--show-completion` is left out of the help."""
+    """Return the application as the parser runs it; what sets up completion is left out of the help."""
     found = typer.main.get_command(build())
     for one in found.params:
-        one.hidden = one.name == "show_completion"  # type: ignore[attr-defined]
+        one.hidden = one.name in ("show_completion", "install_completion")  # type: ignore[attr-defined]
     return found
 
 

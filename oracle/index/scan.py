@@ -14,8 +14,7 @@ from oracle.domain.names import FOREIGN
 from oracle.domain.sources.source import ISSUES
 from oracle.index.db import get_meta, set_meta
 from oracle.index.schema import INSERT_PROBLEM, problem_columns
-from oracle.index.trees import RecordTree, tops_of
-from oracle.store.root.layout import RECORD_TREES, Root
+from oracle.store.root.layout import RECORD_TREES, RecordTree, Root, tops_of
 from oracle.wording import say
 
 TYPE_CHECKING = False

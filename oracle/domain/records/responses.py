@@ -70,7 +70,7 @@ def require_answer(response: Mapping[str, object]) -> None:
 
 
 def _is_slip(key: str, meant: str) -> bool:
-    return key not in _OTHERS and is_one_slip_off(key, meant)
+    return key not in (*KEYS, *_OTHERS) and is_one_slip_off(key, meant)
 
 
 def _says_something(content: object) -> bool:

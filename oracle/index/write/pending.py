@@ -11,10 +11,9 @@ from oracle.domain.names import FOREIGN, slug_in
 from oracle.index import scan
 from oracle.index.db import Database, get_meta
 from oracle.index.scan import Stat
-from oracle.index.trees import tops_of
 from oracle.index.write import projections
 from oracle.store.markdown import records
-from oracle.store.root.layout import Root
+from oracle.store.root.layout import Root, tops_of
 
 Known = tuple[str, Stat, int, bytes]
 """(slug, stat, racy, hash) of a row."""

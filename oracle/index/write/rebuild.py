@@ -16,7 +16,6 @@ from oracle.index.db import Database, immediate, set_meta
 from oracle.index.reports import SMALLEST_TREE, Progress, ReconcileReport, count_own, emptied
 from oracle.index.scan import add_folder, list_folder
 from oracle.index.schema import INDICES, SCHEMA_VERSION
-from oracle.index.trees import tops_of
 from oracle.index.write import projections
 from oracle.index.write.reader_process import Batch, Item, ReaderProcess, print_everything, read_batch
 from oracle.index.write.reading import Reading
@@ -28,7 +27,7 @@ from oracle.index.write.rows import (
     INSERT_REFERENCE,
     Writer,
 )
-from oracle.store.root.layout import RECORD_TREES, Root
+from oracle.store.root.layout import RECORD_TREES, Root, tops_of
 from oracle.wording import say
 
 _BATCH = 200

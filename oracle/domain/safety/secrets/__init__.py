@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 
 from oracle.domain.safety.secrets.assignments import find_assignments, names_secret
-from oracle.domain.safety.secrets.declared import find_declared
+from oracle.domain.safety.secrets.declared import DECLARING, find_declared
 from oracle.domain.safety.secrets.places import (
     find_cookies,
     find_places,
@@ -82,7 +82,7 @@ def _scan(text: str) -> list[Secret]:
         *find_places(text, lower),
         *find_cookies(text, lower),
         *find_assignments(text, lower),
-        *find_declared(text, lower),
+        *(find_declared(text, lower) if any(word in lower for word in DECLARING) else ()),
         *_find_encoded(text, words),
     ]
 

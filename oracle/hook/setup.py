@@ -71,7 +71,7 @@ def why_left_out(host: Host) -> Sentence | str:
     """Return why a host gets nothing, "" for one that gets all: the plugin of this repository brings the same."""
     if host.tool != "claude":
         return ""
-    enabled = _load(steps.read(host.files[HOOK])).get("enabledPlugins")
+    enabled = (steps.read_object(host.files[HOOK]) or {}).get("enabledPlugins")
     return say("its plugin brings the same") if isinstance(enabled, dict) and enabled.get(PLUGIN) is True else ""
 
 
@@ -205,11 +205,3 @@ def _unreadable(path: str) -> settings.InvalidSettings:
         say("{path} can't be read as settings; it was not changed.", path=path),
         hint=say("Correct it as the host's documentation says."),
     )
-
-
-def _load(raw: bytes | None) -> Mapping[str, object]:
-    try:
-        content = parse_json((raw or b"").decode("utf-8-sig"))
-    except (ValueError, RecursionError):
-        return {}
-    return content if isinstance(content, dict) else {}

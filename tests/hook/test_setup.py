@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import tomllib
@@ -176,3 +177,157 @@ def test_only_agents_of_this_machine_are_found(
     monkeypatch.setenv("PATH", "")
     assert run(["setup"]) == 4
     assert "No agent was found" in capsys.readouterr().err
+
+
+# What a Root from elsewhere says ----------------------------------------------------------------------------------------
+
+
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+@pytest.mark.parametrize("command", [["setup", "--undo"], ["migrate", "clawseat", "--undo"]])
+@pytest.mark.parametrize("harm", ["restore", "overwrite", "delete", "mode", "link"])
+def test_a_ledger_inside_the_root_is_not_obeyed(
+    home: Path, tmp_path: Path, command: list[str], harm: str, capsys: pytest.CaptureFixture[str]
+):
+    victim = tmp_path / "victim"
+    if harm != "restore":
+        victim.write_bytes(b"mine")
+        victim.chmod(0o600)
+    now = None if harm == "restore" else {"mode": 0o600, "digest": digest(b"mine")}
+    before = {
+        "delete": None,
+        "mode": {"mode": 0o777, "digest": None},
+        "link": {"link": "/etc/passwd"},
+    }.get(harm, {"mode": 0o755, "digest": digest(b"evil")})
+    saved = "0-evil" if harm in ("restore", "overwrite") else None
+    entry = {"path": str(victim), "saved": saved, "before": before, "mtime_ns": 1, "after": now}
+    folder = tmp_path / "memory" / ("setup" if command[0] == "setup" else "migration-clawseat")
+    folder.mkdir(parents=True)
+    (tmp_path / "memory/projects").mkdir()
+    (folder / "0-evil").write_bytes(b"evil")
+    (folder / "ledger.json").write_text(json.dumps({"version": 1, "entries": [entry]}))
+    assert run(command) == 2
+    assert f"The ledger in {folder} is not used" in capsys.readouterr().err
+    if harm == "restore":
+        assert not victim.exists()
+    else:
+        assert (victim.read_bytes(), victim.stat().st_mode & 0o777, victim.is_symlink()) == (b"mine", 0o600, False)
+
+
+def ledger_of(home: Path) -> Path:
+    (found,) = (home / ".local/state/memory-oracle").glob("setup-*/ledger.json")
+    return found
+
+
+def test_the_ledger_is_outside_of_the_root_and_of_one_root(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    before = state(home)
+    assert run(["setup", "--yes"]) == 0
+    folder = ledger_of(home).parent
+    assert {path.stat().st_mode & 0o777 for path in (folder, folder.parent)} == {0o700}
+    assert not list((tmp_path / "memory").rglob("ledger.json"))
+    assert run(["--memory-dir", str(tmp_path / "other"), "setup", "--undo"]) == 2
+    (tmp_path / "link").symlink_to(tmp_path / "memory")
+    assert run(["--memory-dir", str(tmp_path / "link"), "setup", "--undo"]) == 0
+    assert state(home) == before
+
+
+@pytest.mark.parametrize("place", ["file", "folder", "above"])
+@pytest.mark.parametrize("bits", [0o020, 0o002])
+def test_a_ledger_that_others_may_write_is_refused(
+    home: Path, place: str, bits: int, capsys: pytest.CaptureFixture[str]
+):
+    run(["setup", "--yes"])
+    file = ledger_of(home)
+    path = {"file": file, "folder": file.parent, "above": file.parent.parent}[place]
+    path.chmod(path.stat().st_mode & 0o777 | bits)
+    before = state(home)
+    assert run(["setup", "--undo"]) == 5
+    assert f"{path} is not used: others may write it." in capsys.readouterr().err
+    assert state(home) == before
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "garbage",
+        "",
+        "[]",
+        "{}",
+        "[" * 100_000,
+        '{"version": "1", "entries": []}',
+        '{"version": 1, "entries": {}}',
+        '{"version": 1, "entries": [5]}',
+        '{"version": 1, "entries": [{"path": "relative", "saved": null}]}',
+        '{"version": 1, "entries": [{"path": "/x", "saved": "../y", "mtime_ns": 1}]}',
+        '{"version": 1, "entries": [{"path": "/x", "saved": null, "before": {"mode": "x"}}]}',
+    ],
+)
+@pytest.mark.parametrize("words", [["--undo"], ["--yes"]])
+def test_a_damaged_ledger_is_one_sentence(home: Path, text: str, words: list[str], capsys: pytest.CaptureFixture[str]):
+    run(["setup", "--yes", "--tool", "codex"])
+    ledger_of(home).write_text(text)
+    before = state(home)
+    capsys.readouterr()
+    assert run(["setup", *words]) == 2
+    said = capsys.readouterr().err
+    assert "is damaged" in said
+    assert "by hand" in said
+    assert state(home) == before
+
+
+def test_an_undo_without_the_old_bytes_takes_out_only_ours(home: Path):
+    run(["setup", "--yes"])
+    for path in ledger_of(home).parent.glob("*-*"):
+        path.unlink()
+    assert run(["setup", "--undo"]) == 0
+    assert json.loads((home / ".claude.json").read_text())["mcpServers"] == {"other": {"command": "other"}}
+
+
+# Settings that can't be changed -----------------------------------------------------------------------------------------
+
+
+def spoil(path: Path, how: str) -> None:
+    path.unlink()
+    if how == "fifo":
+        os.mkfifo(path)
+    elif how == "folder":
+        path.mkdir()
+    else:
+        path.write_text(how)
+
+
+SPOILT = ["[]", '{"hooks": 5}', "5", "garbage", "fifo", "folder"]
+
+
+@pytest.mark.parametrize("how", SPOILT)
+@pytest.mark.parametrize("words", [[], ["--yes"], ["--dry-run"], ["--json"]])
+def test_an_agent_that_is_left_out_alone_is_not_set_up(
+    home: Path, how: str, words: list[str], capsys: pytest.CaptureFixture[str]
+):
+    spoil(home / ".claude/settings.json", how)
+    assert run(["setup", "--tool", "claude", *words]) == 2
+    said = capsys.readouterr()
+    assert "claude is left out" in said.err
+    assert "Nothing can be set up for claude" in said.err + said.out
+    assert "already" not in said.err
+
+
+@pytest.mark.parametrize("how", SPOILT)
+def test_the_other_agents_are_set_up_and_undone(home: Path, how: str, capsys: pytest.CaptureFixture[str]):
+    spoil(home / ".gemini/settings.json", how)
+    assert [run(["setup", "--yes"]), run(["setup", "--yes"])] == [0, 0]
+    said = capsys.readouterr().err
+    assert "the other agents are set up already" in said
+    assert "everything" not in said
+
+
+@pytest.mark.parametrize("how", SPOILT)
+def test_an_undo_leaves_what_was_spoilt_since(home: Path, how: str, capsys: pytest.CaptureFixture[str]):
+    run(["setup", "--yes"])
+    spoil(home / ".claude/settings.json", how)
+    assert run(["setup", "--undo"]) == 0
+    assert (home / ".gemini/settings.json").read_bytes() == FILES[".gemini/settings.json"].encode()

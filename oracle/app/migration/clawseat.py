@@ -16,7 +16,7 @@ from oracle.app.delivery import handoffs, resume
 from oracle.app.delivery.handoffs import ListedHandoff
 from oracle.app.delivery.team import Team, is_memory, open_team
 from oracle.app.migration import shims
-from oracle.app.migration.ledger import Ledger, Undone
+from oracle.app.migration.ledger import Ledger, Undone, open_ledger
 from oracle.domain.delivery.handoffs import HandoffStep
 from oracle.domain.delivery.receipts import ReceiptKind
 from oracle.domain.values import value
@@ -195,7 +195,7 @@ def _lock(context: Context) -> steps.FileLock:
 
 
 def _ledger(context: Context) -> Ledger:
-    return Ledger(context.root.migration)
+    return open_ledger(context.root, context.root.migration)
 
 
 def _teams(context: Context, problems: list[str]) -> Iterator[Team]:

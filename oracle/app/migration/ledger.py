@@ -1,6 +1,7 @@
 """The ledger of a migration: what each file was before it changed, so that the change can be undone.
 
-`ledger.json` lists the files in the order of their changes. Their old bytes are beside it.
+`ledger.json` lists the files in the order of their changes. Their old bytes are beside it. An undo writes wherever the
+ledger says, so it is in the owner's state folder: a Root may come from elsewhere, and a ledger in it is never obeyed.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from oracle.domain.values import NOTHING, value
-from oracle.errors import NewerVersion
+from oracle.errors import NewerVersion, OwnershipError, UsageError
 from oracle.store.disk import files, folders, steps
+from oracle.store.root.layout import Root
 from oracle.wording import say
 
 VERSION = 1
@@ -33,15 +35,24 @@ class Undone:
 class Ledger:
     """The ledger in one folder. Nothing is written before the first change."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, inside: str = "") -> None:
         self.folder = folder
+        self._inside = inside
         self._file = f"{folder}/ledger.json"
         self._entries = self._read()
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to undo."""
-        return not self._entries
+        """Whether there is nothing to undo. Raises UsageError if the only ledger is inside the Root."""
+        if not self.paths and self._inside and os.path.lexists(f"{self._inside}/ledger.json"):
+            raise UsageError(
+                say(
+                    "The ledger in {folder} is not used: anybody who wrote the Root may have made it.",
+                    folder=self._inside,
+                ),
+                hint=say("If it is yours, put the files back by hand from the copies beside it."),
+            )
+        return not self.paths
 
     def write(self, planned: Mapping[str, tuple[bytes, int]]) -> None:
         """Write files, each with its content and mode, after the ledger knows them."""
@@ -69,10 +80,12 @@ class Ledger:
         The ledger is on disk before the block begins, with the `planned` states. `find` is asked again afterwards, for
         files that are new then.
         """
-        before = {path: self._keep(path) for path in sorted(set(find()))}
+        found = sorted(set(find()))
+        own = _missing_folders([self._file] if found else [])
+        before = {path: self._keep(path) for path in found}
         for path, state in planned.items():
             before[path]["after"] = state
-        fresh = [*_missing_folders(before), *before.values()]
+        fresh = [*own, *_missing_folders(before), *before.values()]
         self._entries += fresh
         self._write()
         try:
@@ -93,26 +106,47 @@ class Ledger:
             now, was = _state(entry["path"]), self._before(entry)
             if now == was:
                 continue
-            if now != entry.get("after"):
+            if now != entry.get("after") or not self._has_copy(entry):
                 left.append(entry["path"])
                 continue
             self._restore(entry)
             restored.append(entry["path"])
-        for entry in sorted((one for one in self._entries if "folder" in one), key=lambda one: -len(one["path"])):
-            with contextlib.suppress(OSError):
-                folders.remove(entry["path"])
+        made = [entry["path"] for entry in self._entries if "folder" in entry]
         self._forget()
+        for folder in sorted(made, key=len, reverse=True):
+            with contextlib.suppress(OSError):
+                folders.remove(folder)
         return Undone(tuple(dict.fromkeys(restored)), tuple(dict.fromkeys(left)))
 
     def _read(self) -> list[dict[str, Any]]:
         raw = steps.read(self._file)
-        content: dict[str, Any] = json.loads(raw) if raw else {"version": VERSION, "entries": []}
-        if content["version"] > VERSION:
+        if raw is None:
+            return []
+        self._require_own()
+        content: dict[str, Any] = steps.parse_object(raw) or {}
+        version, entries = content.get("version"), content.get("entries")
+        if isinstance(version, int) and version > VERSION:
             raise NewerVersion(
                 say("{path} was written by a newer program.", path=self._file), hint=say("Upgrade this program.")
             )
-        entries: list[dict[str, Any]] = content["entries"]
+        if version != VERSION or not isinstance(entries, list) or not all(map(_is_entry, entries)):
+            raise UsageError(
+                say("The ledger {path} is damaged, so nothing was changed.", path=self._file),
+                hint=say(
+                    "Put the files back by hand from the copies beside it, then remove {folder}.", folder=self.folder
+                ),
+            )
         return entries
+
+    def _require_own(self) -> None:
+        """Raise OwnershipError if another user may change the ledger: an undo writes wherever it says."""
+        for path in (os.path.dirname(self.folder), self.folder, self._file):
+            found = os.lstat(path)
+            if found.st_mode & 0o022 or found.st_uid != os.geteuid():
+                raise OwnershipError(
+                    say("{path} is not used: others may write it.", path=path),
+                    hint=say("Look at what it lists; if it is yours, run chmod go-w on it."),
+                )
 
     def _write(self) -> None:
         if not self._entries and not os.path.isdir(self.folder):
@@ -129,6 +163,14 @@ class Ledger:
         entry["mtime_ns"] = os.stat(path).st_mtime_ns
         steps.replace(f"{self.folder}/{entry['saved']}", steps.read(path) or b"")
         return entry
+
+    def _has_copy(self, entry: dict[str, Any]) -> bool:
+        """Whether the old bytes of an entry are still what they were, or it needs none."""
+        was = self._before(entry)
+        if was is None or not was.get("digest"):
+            return True
+        raw = steps.read(f"{self.folder}/{entry['saved']}")
+        return raw is not None and hashlib.sha256(raw).hexdigest() == was["digest"]
 
     def _before(self, entry: dict[str, Any]) -> dict[str, Any] | None:
         found: dict[str, Any] | None = entry.get("before")
@@ -164,6 +206,27 @@ class Ledger:
         with contextlib.suppress(OSError):
             folders.remove(self.folder)
         self._entries = []
+
+
+def open_ledger(root: Root, inside: str) -> Ledger:
+    """Return the ledger of a change of a Root. `inside` is where older versions kept it."""
+    return Ledger(root.ledger_of(os.path.basename(inside)), inside)
+
+
+def _is_entry(entry: object) -> bool:
+    """Whether an entry of a ledger has the form that `keeping` writes."""
+    if not isinstance(entry, dict) or not isinstance(path := entry.get("path"), str) or not os.path.isabs(path):
+        return False
+    saved, states = entry.get("saved"), (entry.get("before"), entry.get("after"))
+    is_copied = isinstance(saved, str) and "/" not in saved and isinstance(entry.get("mtime_ns"), int)
+    return (saved is None or is_copied) and all(state is None or _is_state(state) for state in states)
+
+
+def _is_state(state: object) -> bool:
+    if not isinstance(state, dict):
+        return False
+    is_mode = isinstance(state.get("mode"), int) and isinstance(state.get("digest"), str | None)
+    return isinstance(state.get("link"), str) or is_mode
 
 
 def _state_of(data: bytes, mode: int) -> dict[str, Any]:

@@ -65,7 +65,8 @@ def setup(
         elif needed:
             call.note(say("nothing was changed; `oracle setup --yes` does it"))
         else:
-            call.note(say("everything is set up already"))
+            is_all = {step.host.tool for step in steps} == {one.tool for one in wanted if not hosts.why_left_out(one)}
+            call.note(say("everything is set up already") if is_all else say("the other agents are set up already"))
         if call.as_json:
             call.print_json({"steps": [_json_of(step, is_done=is_done) for step in steps]})
 
@@ -82,12 +83,23 @@ def _plan(call: Call, hosts: Sequence[Host]) -> list[SetupStep]:
     if server is None:
         call.warn(say("the MCP server is left out: its extra is not installed (pipx install 'memory-oracle[mcp]')"))
     found: list[SetupStep] = []
+    left: list[str] = []
     for host in hosts:
         try:
             found += [] if why_left_out(host) else plan_setup(host, command=command, server=server, root=root)
         except OracleError as error:  # the other agents are set up all the same
-            call.warn(say("{tool} is left out: {error} {hint}", tool=host.tool, error=error, hint=error.hint))
+            _warn_left_out(call, host, error)
+            left.append(host.tool)
+    if left and not found:
+        raise settings.InvalidSettings(
+            say("Nothing can be set up for {tools}.", tools=left),
+            hint=say("Correct what the warning names, then run `oracle setup` again."),
+        )
     return found
+
+
+def _warn_left_out(call: Call, host: Host, error: OracleError) -> None:
+    call.warn(say("{tool} is left out: {error} {hint}", tool=host.tool, error=error, hint=error.hint))
 
 
 def _table(hosts: Sequence[Host], steps: Sequence[SetupStep]) -> Table:
@@ -116,7 +128,7 @@ def _is_agreed(call: Call) -> bool:
 
 
 def _do(call: Call, context: Context, steps: Sequence[SetupStep]) -> None:
-    from oracle.app.migration.ledger import Ledger
+    from oracle.app.migration.ledger import open_ledger
     from oracle.app.records.once import make_root
     from oracle.hook.clients import CLIENTS
 
@@ -126,7 +138,7 @@ def _do(call: Call, context: Context, steps: Sequence[SetupStep]) -> None:
         path = Path(step.change.path).resolve()
         mode = path.stat().st_mode & 0o777 if path.exists() else _NEW_MODE
         planned[str(path)] = ((step.change.after or "").encode("utf-8", "surrogateescape"), mode)
-    Ledger(context.root.setup).write(planned)
+    open_ledger(context.root, context.root.setup).write(planned)
     if call.as_json:
         return
     for step in steps:
@@ -148,17 +160,22 @@ def _json_of(step: SetupStep, *, is_done: bool) -> dict[str, object]:
 
 
 def _undo(call: Call, context: Context, hosts: Sequence[Host]) -> None:
-    from oracle.app.migration.ledger import Ledger
+    from oracle.app.migration.ledger import open_ledger
     from oracle.hook.setup import plan_removal
 
-    ledger = Ledger(context.root.setup)
+    ledger = open_ledger(context.root, context.root.setup)
     if ledger.is_empty:
         raise UsageError(
             say("There is no set-up to undo in {folder}.", folder=ledger.folder),
             hint=say("Name the Root of the set-up with --memory-dir."),
         )
     undone = ledger.undo()
-    cleaned = [change.path for change in plan_removal(hosts, undone.left) if not change.apply()]
+    cleaned: list[str] = []
+    for host in hosts:
+        try:
+            cleaned += [change.path for change in plan_removal([host], undone.left) if not change.apply()]
+        except OracleError as error:  # the files of the other agents are cleaned all the same
+            _warn_left_out(call, host, error)
     if call.as_json:
         call.print_json({"restored": list(undone.restored), "cleaned": cleaned})
         return

@@ -66,6 +66,12 @@ def choose_home(env: Mapping[str, str]) -> str:
     return pwd.getpwuid(os.getuid()).pw_dir
 
 
+def _owner_state() -> str:
+    """Return the folder of what only the owner of this machine decides. A Root may come from elsewhere; this can't."""
+    state = os.environ.get("XDG_STATE_HOME") or os.path.join(choose_home(os.environ), ".local", "state")
+    return os.path.join(state, "memory-oracle")
+
+
 class Root:
     """The memory root: turns names into absolute paths and checks that they stay inside."""
 
@@ -101,8 +107,8 @@ class Root:
         self.home = path if holds_siblings else os.path.dirname(agents) or "/"
         self.tasks = f"{agents}/tasks"  # one folder per project, with the queues and receipts of its seats
         self.profiles = f"{agents}/profiles"  # one TOML file per project
-        self.migration = f"{agents}/migration-clawseat"  # what files were before a migration changed them
-        self.setup = f"{agents}/setup"  # what the files of agents were before `oracle setup` changed them
+        self.migration = f"{agents}/migration-clawseat"  # the ledger of older versions, which is not obeyed
+        self.setup = f"{agents}/setup"  # likewise that of `oracle setup`
         self.workspaces = f"{agents}/workspaces"  # the folders in which seats run
         self.sessions = f"{agents}/sessions"  # notes of other tools about running seats; read only
         folders.trust(path, agents)
@@ -120,8 +126,14 @@ class Root:
     @property
     def allowed_sources(self) -> str:
         """The list of the sources that this machine reads: outside of any Root, which may come from elsewhere."""
-        state = os.environ.get("XDG_STATE_HOME") or os.path.join(choose_home(os.environ), ".local", "state")
-        return os.path.join(state, "memory-oracle", "sources.json")
+        return os.path.join(_owner_state(), "sources.json")
+
+    def ledger_of(self, change: str) -> str:
+        """Return the folder of the ledger of a change, such as `setup`: outside of any Root, by this one's real path."""
+        from hashlib import sha256
+
+        key = sha256(os.fsencode(os.path.realpath(self.path))).hexdigest()[:32]
+        return os.path.join(_owner_state(), f"{change}-{key}")
 
     def load_sources(self) -> dict[str, Source]:
         """Return the sources by their folders in the Root (`sources/<project>/<name>`), read again if their list changed."""

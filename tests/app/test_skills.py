@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
-from collections.abc import Iterator
+import socket
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -134,6 +137,56 @@ def test_a_skill_that_became_a_link_is_not_read(oracle: Oracle, workspace: Path,
         show(found, "deploy")
     with pytest.raises(NotFound, match="no skill 'other'"):
         show(found, "other")
+
+
+@pytest.mark.parametrize(
+    "kind", ["folder", "filled folder", "pipe", "socket", "device", "unreadable", "link to a folder"]
+)
+def test_what_is_no_plain_file_is_left_out_and_named(
+    oracle: Oracle, workspace: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(workspace / "skills" / "good", "good")
+    path = workspace / "skills" / "odd" / "SKILL.md"
+    path.parent.mkdir()
+    if "folder" in kind:
+        folder = path if "link" not in kind else path.with_name("elsewhere")
+        folder.mkdir()
+        if kind == "filled folder":
+            put(folder, "inner")
+        if folder != path:
+            path.symlink_to(folder)
+    elif kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "socket":
+        monkeypatch.chdir(path.parent)
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(path.name)
+    elif kind == "device":  # only root may make one, so a plain file is opened as the terminal's
+        put(path.parent, "odd")
+        real = os.open
+        monkeypatch.setattr(os, "open", lambda name, *rest, **more: real(_device(name, path), *rest, **more))
+    else:
+        put(path.parent, "odd")
+        monkeypatch.setattr(os, "fdopen", _refuse(os.fdopen, path))
+    found = list_skills(oracle, str(workspace))
+    assert own(found) == {"good": "workspace"}
+    assert [str(path) in problem for problem in found.problems] == [True]
+    assert match(found, "/good").skill is not None
+
+
+def _device(name: str, path: Path) -> str:
+    return os.devnull if name == str(path) else name
+
+
+def _refuse(real: Callable[..., IO[bytes]], path: Path) -> Callable[..., IO[bytes]]:
+    """Return an `fdopen` whose reads of a file fail, as those of a broken disk do."""
+
+    def fdopen(handle: int, *rest: object, **more: object) -> IO[bytes]:
+        if os.path.samestat(os.fstat(handle), path.stat()):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return real(handle, *rest, **more)
+
+    return fdopen
 
 
 def test_a_file_that_changes_while_it_is_opened_is_not_read(

@@ -82,10 +82,18 @@ def read(path: str, root: str) -> bytes:
     real = os.path.realpath(path)
     _require_inside(real, path, root)
     try:
-        handle = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        raw = _read_regular(real, path, root)
     except OSError as error:
         raise UsageError(say("{path} can't be read: {error}.", path=path, error=error), hint=_HINT) from error
-    with os.fdopen(handle, "rb") as stream:
+    if len(raw) > LARGEST:
+        raise UsageError(say("{path} is larger than 256 KiB.", path=path), hint=say("Split it into several files."))
+    return raw
+
+
+def _read_regular(real: str, path: str, root: str) -> bytes:
+    """Return the first bytes of a plain file. It opens at once, so a pipe without a writer is not waited for."""
+    handle = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
         opened = os.fstat(handle)
         if not stat.S_ISREG(opened.st_mode):
             raise UsageError(say("{path} is not a file.", path=path), hint=_HINT)
@@ -93,10 +101,10 @@ def read(path: str, root: str) -> bytes:
         _require_inside(now, path, root)
         if now != real or not os.path.samestat(opened, os.stat(now)):
             raise UsageError(say("{path} changed while it was opened.", path=path), hint=say("Try again."))
-        raw = stream.read(LARGEST + 1)
-    if len(raw) > LARGEST:
-        raise UsageError(say("{path} is larger than 256 KiB.", path=path), hint=say("Split it into several files."))
-    return raw
+        with os.fdopen(handle, "rb", closefd=False) as stream:
+            return stream.read(LARGEST + 1)
+    finally:
+        os.close(handle)
 
 
 _HINT = say("See `oracle skill list --why`.")

@@ -16,7 +16,7 @@ from oracle.domain.records.drafts import Draft, Evidence
 from oracle.domain.safety.privacy import Guard, PrivacyFinding, find_personal
 from oracle.domain.spelling import suggest
 from oracle.domain.values import fields_of
-from oracle.errors import NotFound, PrivacyBlocked, SecretFound, UsageError
+from oracle.errors import InvalidRecord, NotFound, PrivacyBlocked, SecretFound, UsageError
 from oracle.process import read_input
 from oracle.store.root import privacy
 from oracle.wording import Sentence, joined, say
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 POLICIES = (REFUSE, REDACT, ALLOW) = ("refuse", "redact", "allow")
 """What happens to a value that looks like a secret. `allow` is for secrets alone, not for what the owner of a Root blocks."""
+
+FIXED = ""
+"""The policy of a command without --secrets: it refuses, and its hint names no option."""
 
 _HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
@@ -63,7 +66,7 @@ def clean(
 
     Context that a hook added to a prompt is left out of every text, so that memory is not written back into memory.
     """
-    if policy not in POLICIES:
+    if policy not in (*POLICIES, FIXED):
         raise UsageError(
             say("Unknown policy {secrets!r}.", secrets=policy),
             hint=suggest(policy, POLICIES),
@@ -76,8 +79,19 @@ def clean(
     found: list[Sentence] = []
     values = {name: _clean(rules, item, name, found) for name, item in fields.items()}
     if found and policy != REDACT:
-        raise _refusal(what, tuple(dict.fromkeys(found)))
+        raise _refusal(what, tuple(dict.fromkeys(found)), has_option=policy != FIXED)
     return values, tuple(dict.fromkeys(found))
+
+
+def without_context(text: str) -> str:
+    """Return a text without the context that a hook added. Raises InvalidRecord if nothing is left."""
+    kept = envelope.strip(text)
+    if text.strip() and not kept.strip():
+        raise InvalidRecord(
+            say("Nothing is left of the text without <{tag}>, which a hook added.", tag=envelope.TAG),
+            hint=say("Say it in words of your own."),
+        )
+    return kept
 
 
 def _without_context(value: Any) -> Any:  # noqa: ANN401
@@ -95,10 +109,10 @@ def _without_context(value: Any) -> Any:  # noqa: ANN401
 
 def require_unchanged(context: Context, found: Mapping[str, Any], fields: Mapping[str, object]) -> None:
     """Raise SecretFound or PrivacyBlocked for what an intent keeps in `fields`: only `secrets: allow` allows a secret there."""
-    clean(context, found, ALLOW if fields.get("secrets") == ALLOW else REFUSE, what=say("The handoff"))
+    clean(context, found, ALLOW if fields.get("secrets") == ALLOW else FIXED, what=say("The handoff"))
 
 
-def _refusal(what: Sentence, found: tuple[Sentence, ...]) -> PrivacyBlocked | SecretFound:
+def _refusal(what: Sentence, found: tuple[Sentence, ...], *, has_option: bool) -> PrivacyBlocked | SecretFound:
     named = joined("; ", found)
     if any(item.startswith(f"{privacy.NAME}:") for item in found):
         return PrivacyBlocked(
@@ -107,11 +121,15 @@ def _refusal(what: Sentence, found: tuple[Sentence, ...]) -> PrivacyBlocked | Se
                 what=what,
                 named=named,
             ),
-            hint=say("Remove it, or use --secrets redact (it is replaced). The rules are in machine/privacy.md."),
+            hint=say("Remove it, or use --secrets redact (it is replaced). The rules are in machine/privacy.md.")
+            if has_option
+            else say("Remove it. The rules are in machine/privacy.md."),
         )
     return SecretFound(
         say("{what} contains what looks like a secret: {named}. Nothing was written.", what=what, named=named),
-        hint=say("Remove it, or use --secrets redact (it is replaced) or --secrets allow (it is not a secret)."),
+        hint=say("Remove it, or use --secrets redact (it is replaced) or --secrets allow (it is not a secret).")
+        if has_option
+        else say("Remove it, or say it in other words."),
     )
 
 

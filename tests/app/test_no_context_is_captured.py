@@ -10,11 +10,15 @@ import pytest
 from oracle.api import Oracle
 from oracle.app.delivery.deliver import Delivery
 from oracle.app.delivery.order import QUERY, Order
+from oracle.app.experiences.add import add
 from oracle.app.memories.packets import route
+from oracle.app.memories.remember import Note, remember
 from oracle.app.search.search import search
+from oracle.domain.experiences.experience import Experience
 from oracle.domain.injection.envelope import ContextItem, memories, render
 from oracle.domain.records.drafts import Draft
 from oracle.domain.records.packets import Request
+from oracle.errors import InvalidRecord
 from oracle.hook.payload import HookPayload, read_operator, read_transcript
 from tests.hook.seat import Seat
 
@@ -94,3 +98,30 @@ def test_transcripts(tmp_path: Path, text: str):
     for said in (found.last_message, *found.user_turns, *read_operator(str(path))):
         assert CANARY not in said
         assert "retried twice" in said
+
+
+ENVELOPE = '<oracle-context date="x">\nquoted\n</oracle-context>'
+
+
+@pytest.mark.parametrize(
+    "blank", [ENVELOPE, f"{ENVELOPE}\n{ENVELOPE}", f"  {ENVELOPE}\n", '<oracle-context date="x">never closed']
+)
+@pytest.mark.parametrize("field", ["title", "body", "reason", "text", "why", "situation"])
+def test_a_text_of_nothing_but_context_is_refused_and_says_so(root: Path, field: str, blank: str):
+    memory = {"type": "feedback", "text": "A rule.", "why": "W.", "how_to_apply": "H.", field: blank}
+    with Oracle.open(str(root)) as oracle:
+        oracle.init()
+        write = {
+            "title": lambda: oracle.write(Draft("decision", "shop", blank, "B")),
+            "body": lambda: oracle.write(Draft("decision", "shop", "T", blank)),
+            "reason": lambda: oracle.retire("anything", blank),
+            "situation": lambda: add(oracle, Experience("T", blank, "Do it."), "shop"),
+        }.get(field, lambda: remember(oracle, Note(**memory)))
+        with pytest.raises(InvalidRecord, match="Nothing is left of the text without"):
+            write()
+
+
+def test_the_title_of_a_memory_comes_from_its_own_words(root: Path):
+    with Oracle.open(str(root)) as oracle:
+        kept = remember(oracle, Note("user", f"{ENVELOPE}\nPrefers short answers."))
+    assert kept.written.slug.endswith("-prefers-short-answers")

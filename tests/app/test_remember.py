@@ -281,3 +281,11 @@ def test_a_packet_gives_what_people_asked_for(oracle: Oracle):
     assert packet["hard_constraints"] == ["Integration tests hit a real database, not mocks."]
     planned = packets.route(oracle, Request("Merge the release branch", "planner", project="shop")).as_json()["packet"]
     assert "No merges after 2026-03-05." in json.dumps(planned["relevant_facts"])
+
+
+@pytest.mark.parametrize("target", ["", "  ", "[[]]", "[[ ]]"])
+def test_to_forget_nothing_is_refused(oracle: Oracle, target: str):
+    kept(oracle, RULE)
+    with pytest.raises(UsageError, match="not named") as caught:
+        remember.forget(oracle, target)
+    assert "oracle search" not in caught.value.hint

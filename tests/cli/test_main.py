@@ -607,3 +607,35 @@ def test_help_of_every_older_program(name: str):
     done = run_python([*PROGRAM[1:], "compat", name, "--help"])
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(f"usage: {name} ")
+
+
+# Texts that are refused -----------------------------------------------------------------------------------------------
+
+
+SECRET = "gh" + "p_" + "q7Rk2Zp9Lx4V" * 3
+
+
+@pytest.mark.parametrize("blocked", [False, True])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("forget", "a rule", "--reason", "{}"),
+        ("retire", "a-rule", "--reason", "{}"),
+        ("remember", "{}", "--type", "user"),
+        ("write", "decision", "--project", "shop", "--title", "{}", "--body", "B"),
+        ("project", "add", "shop", "--repo", "/tmp/{}"),
+        ("project", "init", "shop", "--seats", "memory", "--repo", "/tmp/{}"),
+    ],
+    ids=lambda words: " ".join(words[:2]),
+)
+def test_the_hint_for_a_refused_text_names_only_options_of_the_command(oracle, root, words, blocked):
+    assert oracle("remember", "A rule.", "--type", "user")[0] == 0
+    if blocked:
+        (root / "machine").mkdir(exist_ok=True)
+        (root / "machine" / "privacy.md").write_text("- lotus\n", encoding="utf-8")
+    code, _, trouble = oracle(*(word.format("lotus" if blocked else SECRET) for word in words))
+    assert (code, "Nothing was written" in trouble) == (1, True), trouble
+    hint = trouble.partition("hint: ")[2]
+    path = " ".join(words[:2]) if words[0] == "project" else words[0]
+    known = {option for param in dict(walk(build_command()))[path].params for option in param.opts}
+    assert set(re.findall(r"--[a-z-]+", hint)) <= known, hint

@@ -122,7 +122,7 @@ def init_profile(context: Context, project: str, seats: Sequence[str], *, repo_r
     from oracle.store.root import projects
 
     fields = {"project": project, "seats": tuple(seats), "repository": repo_root}
-    guard.clean(context, fields, guard.REFUSE, what=say("The project"))
+    guard.clean(context, fields, guard.FIXED, what=say("The project"))
     repository = projects.repository(context.root, project, os.environ)
     path = projects.init_profile(context.root, project, seats, repo_root=repo_root)
     follow_repository(context, project, repository)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from oracle.app import guard
 from oracle.app.context import Context
 from oracle.app.records import naming, review
 from oracle.app.records.memory_index import TYPE_KEYS
@@ -106,7 +107,7 @@ def remember(
     note: Note,
     *,
     folder: str = "",
-    secrets: str = "refuse",
+    secrets: str = guard.FIXED,
     dry_run: bool = False,
     new_project: bool = False,
 ) -> Remembered:
@@ -114,6 +115,8 @@ def remember(
 
     Raises UsageError for a missing part, InvalidRecord for what is not kept, and what a write raises.
     """
+    own = {name: guard.without_context(getattr(note, name)) for name in ("text", "title", "why", "how_to_apply")}
+    note = replace(note, **own)
     _require_parts(note)
     make_root(context)
     today = context.now().astimezone().date()
@@ -267,7 +270,12 @@ def forget(context: Context, target: str, reason: str = "", *, project: str = ""
 
 def _meant(context: Context, target: str) -> Summary:
     """Return the memory that is meant; of several of one name, the one that holds."""
-    text = target.strip().removeprefix("[[").removesuffix("]]")
+    text = target.strip().removeprefix("[[").removesuffix("]]").strip()
+    if not text:
+        raise UsageError(
+            say("The memory to forget is not named."),
+            hint=say("Give its slug, its title, or words that only it holds."),
+        )
     try:
         name = resolve(context, text)
         found = [] if is_entity(name) else context.index.read(lambda connection: naming.find_named(connection, name))

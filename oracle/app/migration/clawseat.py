@@ -115,7 +115,7 @@ def choose_clawseat_root(context: Context, given: str, hooks: Iterable[str]) -> 
     """
     named = given or os.environ.get("CLAWSEAT_ROOT", "")
     if named:
-        guard.clean(context, {"clawseat_root": named}, guard.REFUSE, what=say("The call"))
+        guard.clean(context, {"clawseat_root": named}, guard.FIXED, what=say("The call"))
         return os.path.abspath(os.path.expanduser(named))
     pairs = [pair for command in hooks for pair in shims.old_calls(command)]
     roots = sorted({before.rstrip("/") for before, place in pairs if place in shims.HOOKS and os.path.isabs(before)})

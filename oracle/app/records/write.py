@@ -58,7 +58,7 @@ def write(
     context: Context,
     draft: Draft,
     *,
-    secrets: str = "refuse",
+    secrets: str = guard.FIXED,
     dry_run: bool = False,
     needs_body: bool = False,
     new_project: bool = False,
@@ -78,7 +78,7 @@ def write_all(
     context: Context,
     drafts: Sequence[Draft],
     *,
-    secrets: str = "refuse",
+    secrets: str = guard.FIXED,
     dry_run: bool = False,
     needs_body: bool = False,
     new_project: bool = False,
@@ -105,9 +105,10 @@ def write_all(
 
 
 def retire(
-    context: Context, slug: str, reason: str, *, seat: str = "", secrets: str = "refuse", dry_run: bool = False
+    context: Context, slug: str, reason: str, *, seat: str = "", secrets: str = guard.FIXED, dry_run: bool = False
 ) -> Written:
     """Write the small decision that retires a record, unless it is retired. Raises NotInMemory, UsageError for several."""
+    reason = guard.without_context(reason)
     if not reason.strip():
         raise UsageError(say("The reason is empty."), hint=say("Say why with --reason, in a sentence."))
     from oracle.app.records.naming import show
@@ -148,6 +149,7 @@ def _retired_before(context: Context, found: Summary) -> Written:
 
 def _make_ready(context: Context, draft: Draft, policy: str, *, needs_body: bool) -> _Ready:
     """Guard and check a draft, and resolve the records that it names."""
+    draft = replace(draft, title=guard.without_context(draft.title), body=guard.without_context(draft.body))
     fields, redacted = guard.clean(context, contents_of(draft), policy, what=say("The record"))
     draft = replace(draft, **fields)
     if not draft.seat:

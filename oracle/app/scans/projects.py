@@ -75,7 +75,7 @@ def add(context: Context, name: str, stated: Mapping[str, str]) -> Registered:
             say("Unknown fields of a project: {unknown}.", unknown=sorted(unknown)),
             hint=suggest(min(unknown), _FIELDS),
         )
-    guard.clean(context, {"project": name, **stated}, guard.REFUSE, what=say("The project"))
+    guard.clean(context, {"project": name, **stated}, guard.FIXED, what=say("The project"))
     given = {key: item.strip() for key, item in stated.items() if item.strip()}
     if "repo_path" in given:
         given["repo_path"] = os.path.abspath(os.path.expanduser(given["repo_path"]))

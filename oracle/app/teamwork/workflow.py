@@ -87,7 +87,7 @@ def create_task(
     Raises UsageError, MistypedProject, InvalidName, SecretFound.
     """
     fields = {"project": project, "task_id": task_id, "template": template}
-    guard.clean(context, fields, guard.REFUSE, what=say("The handoff"))
+    guard.clean(context, fields, guard.FIXED, what=say("The handoff"))
     faults = rules.find_faults(steps)
     if faults:
         raise UsageError(

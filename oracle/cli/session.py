@@ -100,6 +100,7 @@ class Call:
         self.memory_dir: str | None = None
         self.as_json = as_json
         self.waiting = Spinner()
+        self._warned: set[str] = set()
         self.beside_error: Mapping[str, object] = {}
         self.standing: Mapping[str, object] = {}
         self.words_only = ""
@@ -150,8 +151,10 @@ class Call:
             print_lines(text)
 
     def warn(self, line: str) -> None:
-        """Print a warning on standard error."""
-        tell([visible(say("warning: {line}", line=line))])
+        """Print a warning on standard error, once."""
+        if line not in self._warned:
+            self._warned.add(line)
+            tell([visible(say("warning: {line}", line=line))])
 
     def note(self, line: str) -> None:
         """Print on standard error what belongs to the answer but not into its text; JSON holds it already."""

@@ -11,7 +11,7 @@ import stat
 from collections import namedtuple
 
 from oracle.domain.names import FOREIGN
-from oracle.domain.sources.source import ISSUES
+from oracle.domain.sources.source import ISSUES, without_secret
 from oracle.index.db import get_meta, set_meta
 from oracle.index.schema import INSERT_PROBLEM, problem_columns
 from oracle.store.root.layout import RECORD_TREES, RecordTree, Root, tops_of
@@ -136,7 +136,7 @@ def _list_issues(folder: str) -> Folder:
         mtime_ns = _bound(os.stat(folder).st_mtime_ns)
         found, bad, status = sources.issues(folder)
     except OSError as error:
-        return Folder(UNREADABLE, {}, [], {"": say("The folder can't be read: {reason}.", reason=error.strerror)})
+        return Folder(UNREADABLE, {}, [], {"": say("The file can't be read: {reason}.", reason=error.strerror)})
     if bad:
         odd[ISSUES] = say("Lines that hold no issue: {lines}.", lines=", ".join(map(str, bad[:10])))
     return Folder(mtime_ns, dict.fromkeys(found, stat_of(status)), [], odd)
@@ -146,7 +146,7 @@ def _sort_in(
     tree: RecordTree, entry: os.DirEntry[str], files: dict[str, Stat], folders: list[str], odd: dict[str, str]
 ) -> None:
     name = entry.name
-    if name[0] == ".":
+    if name[0] == "." or (tree.is_foreign and _leave_out(tree, entry, odd)):
         return
     if name.endswith(tree.suffixes) and _is_record(tree, entry):
         if tree.wants(name, is_folder=False):
@@ -162,6 +162,18 @@ def _sort_in(
             odd[printable(name)] = NAMED_LIKE_A_RECORD
     elif (entry.is_symlink() and not tree.is_foreign) or name.endswith(tree.suffixes):
         odd[printable(name)] = _why_odd(tree, entry)
+
+
+def _leave_out(tree: RecordTree, entry: os.DirEntry[str], odd: dict[str, str]) -> bool:
+    """Return whether the name of an entry holds a credential. One that would be read is `odd`, with a marker in its name."""
+    name = printable(entry.name)
+    clean = without_secret(name)
+    if clean == name:
+        return False
+    is_folder = entry.is_dir(follow_symlinks=False)
+    if (is_folder or name.endswith(tree.suffixes)) and tree.wants(entry.name, is_folder=is_folder):
+        odd[clean] = say("Its name holds a credential, so it is not read.")
+    return True
 
 
 def _is_record(tree: RecordTree, entry: os.DirEntry[str]) -> bool:

@@ -81,7 +81,7 @@ class ToolRunner:
                 context.close()
             raise
         self._keep(context)
-        return outcome, warnings
+        return outcome, list(dict.fromkeys(warnings))
 
     def _keep(self, context: Context) -> None:
         if context.index.database.in_memory:

@@ -94,13 +94,17 @@ def accept(context: Context, task_id: str, *, project: str = "", seat: str = "")
 
 
 def proposals(context: Context) -> list[Proposal]:
-    """Return the proposals that wait to be accepted, in the order of their files."""
+    """Return the proposals that wait to be accepted, in the order of their files. Warns of those that are no files."""
     top = context.root.proposals
     found = []
     for project in sorted(folders.names_in(top)):
         for name in sorted(folders.names_in(f"{top}/{project}")):
             path, task_id = f"{top}/{project}/{name}", name.removesuffix(".md")
-            experience = _read(path) if name.endswith(".md") and is_name(task_id) else None
+            try:
+                experience = _read(path) if name.endswith(".md") and is_name(task_id) else None
+            except UsageError as error:
+                context.warn(error.sentence)
+                continue
             if experience is not None:
                 found.append(Proposal(project, task_id, experience, path, is_new=False))
     return found
@@ -111,7 +115,10 @@ def _path(context: Context, project: str, task_id: str) -> str:
 
 
 def _read(path: str) -> Experience | None:
-    raw = steps.read(path)
+    try:
+        raw = steps.read(path)
+    except steps.NotPlain as error:
+        raise UsageError(error.sentence, hint=error.hint) from error
     if raw is None:
         return None
     first, _, body = raw.decode("utf-8", "replace").lstrip().partition("\n")

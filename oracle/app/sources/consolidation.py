@@ -116,6 +116,9 @@ def _apply(context: Context, item: Mapping[str, object]) -> Applied:
     def word(key: str) -> str:
         return str(item.get(key) or "")
 
+    if any("\ud800" <= char <= "\udfff" for part in item.values() for char in str(part)):
+        text = word("text").encode("utf-8", "replace").decode()
+        return Applied(text, reason=say("It holds a character that is not valid Unicode. Correct it in the plan."))
     note = Note(
         word("type"),
         word("text"),
@@ -135,8 +138,11 @@ def _apply(context: Context, item: Mapping[str, object]) -> Applied:
 
 
 def _load(path: str) -> list[Mapping[str, object]]:
-    text = steps.read(path)
     hint = say("Make one with `oracle source consolidate --json > FILE`.")
+    try:
+        text = steps.read(path)
+    except steps.NotPlain as error:
+        raise UsageError(error.sentence, hint=hint) from error
     if text is None:
         raise UsageError(say("{path} does not exist.", path=path), hint=hint)
     try:

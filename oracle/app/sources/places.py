@@ -34,7 +34,7 @@ def find_folder(kind: str, place: str, environ: Mapping[str, str]) -> str:
 
 def _repository(place: str) -> str:
     """Return the main folder of a repository: Claude Code keeps one memory for all of its worktrees."""
-    if os.path.isdir(f"{place}/.git"):
+    if not os.path.isfile(f"{place}/.git"):
         return place
     raw = steps.read(f"{place}/.git") or b""
     found = compiled(r"gitdir: (.+)/\.git/worktrees/[^/\n]+\s*").fullmatch(raw.decode("utf-8", "replace"))

@@ -7,7 +7,6 @@ import os
 from oracle.app.context import Context
 from oracle.app.root import reconcile
 from oracle.app.sources.places import find_folder
-from oracle.domain.markdown.documents import text_of
 from oracle.domain.names import check_name, fold_name
 from oracle.domain.sources.claude_code import find_faults
 from oracle.domain.sources.source import CLAUDE_CODE, INDEX, KINDS, NAMED_BY_FILE, OPENCLAW, Source
@@ -15,7 +14,7 @@ from oracle.domain.spelling import guess, suggest
 from oracle.domain.values import replace, value
 from oracle.errors import NotFound, RecordExists, UsageError
 from oracle.index.read import query
-from oracle.store.markdown.sources import MAX_BYTES
+from oracle.store.markdown.sources import read_list
 from oracle.store.root import sources
 from oracle.wording import say
 
@@ -89,6 +88,8 @@ def _described(context: Context, kind: str, path: str, *, project: str, seat: st
             say("Unknown kind of source {kind!r}.", kind=kind[:100]),
             hint=suggest(kind, KINDS),
         )
+    if not path.strip():
+        raise UsageError(say("The path of the source is empty."), hint=say("Name the folder that holds the files."))
     place = os.path.realpath(os.path.expanduser(path))
     folder = os.path.realpath(find_folder(kind, place, os.environ))
     if not os.path.isdir(folder):
@@ -162,8 +163,9 @@ def _state(context: Context, source: Source) -> SourceState:
     count, problems = context.index.read(
         lambda connection: (query.count_below(connection, source.tree), query.problems(connection, f"{source.tree}/"))
     )
-    faults = _faults(context, source) if source.kind == CLAUDE_CODE else []
-    return SourceState(source, count, (*problems, *faults), _why_not(context, source))
+    why_not = _why_not(context, source)
+    faults = _faults(context, source) if source.kind == CLAUDE_CODE and not why_not else []
+    return SourceState(source, count, (*problems, *faults), why_not)
 
 
 def _faults(context: Context, source: Source) -> list[tuple[str, int, str]]:
@@ -173,11 +175,13 @@ def _faults(context: Context, source: Source) -> list[tuple[str, int, str]]:
     found: list[tuple[str, int, str]] = []
     for folder in sorted(folders):
         names = [path[len(folder) + 1 :] for path in paths if path.startswith(f"{folder}/")]
+        text: str | None = None
         try:
-            with open(source.place(f"{folder}/{INDEX}"), "rb") as stream:
-                text: str | None = text_of(stream.read(MAX_BYTES))
-        except OSError:
-            text = None
+            text = read_list(source, folder)
+        except FileNotFoundError:
+            pass
+        except OSError:  # the index names it among the problems
+            continue
         found += [(f"{folder}/{name}", line, fault) for name, line, fault in find_faults(text, names)]
     return found
 

@@ -13,6 +13,7 @@ from oracle.domain.sources.transcripts import PERSON, Said, print_turns, read_tu
 from oracle.domain.values import value
 from oracle.errors import UsageError
 from oracle.store.disk import files
+from oracle.store.disk.folders import open_plain
 from oracle.wording import say
 
 LAST = 15
@@ -63,7 +64,7 @@ def snapshot(
 
 def _read(transcript: str) -> list[Said]:
     try:
-        with open(os.path.expanduser(transcript), "rb") as stream:
+        with open_plain(os.path.expanduser(transcript)) as stream:
             size = os.fstat(stream.fileno()).st_size
             stream.seek(max(0, size - _MOST_BYTES))
             return read_turns(stream.read(_MOST_BYTES).split(b"\n"))
@@ -86,11 +87,13 @@ def _free(stem: str, body: str) -> tuple[str, bool]:
     number = 1
     while True:
         path = f"{stem}.md" if number == 1 else f"{stem}-{number}.md"
-        try:
-            with open(path, "rb") as stream:
-                known = stream.read().decode("utf-8", "replace")
-        except FileNotFoundError:
+        if not os.path.lexists(path):
             return path, True
+        try:
+            with open_plain(path) as stream:
+                known = stream.read().decode("utf-8", "replace")
+        except OSError:
+            known = ""
         if known.partition("\n---\n\n")[2] == body:
             return path, False
         number += 1

@@ -176,6 +176,8 @@ def consolidate(
             table = Table(say_each("memory", "written as"), [(one.text, one.record or one.reason) for one in applied])
             document: dict[str, object] = {"applied": [one.as_json() for one in applied]}
             call.answer(document, table)
+            if applied and not any(one.record for one in applied):
+                raise typer.Exit(1)
             if not applied:
                 call.note(say('no item of the plan has "accept" set to true, so nothing was written'))
             return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from oracle.domain.names import is_name
-from oracle.domain.sources.source import SUFFIX
+from oracle.domain.sources.source import SUFFIX, without_secret
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _parse(line: bytes) -> dict[str, object] | None:
     except (ValueError, RecursionError):
         return None
     is_issue = isinstance(issue, dict) and isinstance(issue.get("id"), str) and is_name(issue["id"])
-    return issue if is_issue else None
+    return issue if is_issue and without_secret(issue["id"]) == issue["id"] else None
 
 
 def _printed(issue: dict[str, object]) -> str:

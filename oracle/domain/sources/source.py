@@ -82,6 +82,17 @@ def is_wanted(source: Source, folder: str, name: str, *, is_folder: bool) -> boo
     return name not in _SKIPPED if is_folder else name.endswith(suffix_of(source.kind))
 
 
+def without_secret(name: str) -> str:
+    """Return the name of a file with a marker for each credential in it. Most names are too short to be searched."""
+    from oracle.domain.compiling import compiled
+
+    if not compiled("[A-Za-z0-9]{16}|[=:]").search(name):
+        return name
+    from oracle.domain.safety.secrets import redact
+
+    return redact(name)[0]
+
+
 def suffix_of(kind: str) -> str:
     """Return how the names of the files of a kind end."""
     return TRANSCRIPT_SUFFIX if kind == TRANSCRIPTS else SUFFIX

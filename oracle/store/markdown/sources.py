@@ -7,6 +7,7 @@ import os
 
 from oracle.domain.markdown.documents import digest_of, text_of
 from oracle.domain.sources.source import BEADS, CLAUDE_CODE, INDEX, ISSUES, TRANSCRIPTS
+from oracle.store.disk.folders import open_plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
 _MOST_ISSUES = 64 << 20
 _parsed: dict[str, Any] = {}
 """The issues that were read last: many records lie in one file."""
-
-_real: dict[str, str] = {}
-"""The real paths of the sources of this process."""
 
 _sessions: dict[str, tuple[int, int, list[Any]]] = {}
 """The transcripts that were read last: inode, bytes read, and what was said in them."""
@@ -40,20 +38,14 @@ def read(source: Source, path: str, *, known: bytes = b"") -> bytes:
     `known` is the digest of its record in the index, which was made of a text without credentials: if the bytes have it,
     they are not searched again. Lines keep their numbers. Raises OSError.
     """
-    place = source.place(path)
     if source.why_not:
-        raise PermissionError(errno.EACCES, source.why_not, place)
-    if not holds(source, place):
-        raise PermissionError(errno.EACCES, "It is a symbolic link that leaves the source", place)
+        raise PermissionError(errno.EACCES, source.why_not, source.place(path))
     if source.kind == BEADS:
-        raw = _issue(place, path[len(source.tree) + 1 :])
+        raw = _issue(source.folder, path[len(source.tree) + 1 :])
     elif source.kind == TRANSCRIPTS:
-        raw = _session(place)
+        raw = _session(source, source.place(path))
     else:
-        with open(place, "rb", buffering=0) as stream:
-            raw = stream.read(MAX_BYTES + 1)
-        if len(raw) > MAX_BYTES:  # not in the middle of a line, which may be a credential
-            raw = raw[: raw.rfind(b"\n", 0, MAX_BYTES) + 1]
+        raw = _file(source, path)
         if source.kind == CLAUDE_CODE and path.endswith(f"/{INDEX}"):
             from oracle.domain.sources.claude_code import without_lines
 
@@ -61,12 +53,24 @@ def read(source: Source, path: str, *, known: bytes = b"") -> bytes:
     return raw if known and digest_of(raw) == known else _without_secrets(raw)
 
 
+def read_list(source: Source, folder: str) -> str:
+    """Return the whole `MEMORY.md` of a root-relative folder in a source, without credentials. Raises OSError."""
+    return text_of(_without_secrets(_file(source, f"{folder}/{INDEX}")))
+
+
+def _file(source: Source, path: str) -> bytes:
+    with open_plain(source.place(path), within=source.folder) as stream:
+        raw = stream.read(MAX_BYTES + 1)
+    # not in the middle of a line, which may be a credential
+    return raw[: raw.rfind(b"\n", 0, MAX_BYTES) + 1] if len(raw) > MAX_BYTES else raw
+
+
 def issues(folder: str) -> tuple[dict[str, bytes], list[int], os.stat_result]:
     """Return the issues of beads in a folder by file name, the lines that hold none, and the stat of the file. Raises OSError."""
     from oracle.domain.sources.beads import read_issues
 
     path = f"{folder}/{ISSUES}"
-    with open(path, "rb") as stream:
+    with open_plain(path, within=folder) as stream:
         status = os.fstat(stream.fileno())
         key = (path, status.st_mtime_ns, status.st_size, status.st_ino)
         if _parsed.get("key") != key:
@@ -75,11 +79,11 @@ def issues(folder: str) -> tuple[dict[str, bytes], list[int], os.stat_result]:
     return found, bad, status
 
 
-def _session(path: str) -> bytes:
+def _session(source: Source, path: str) -> bytes:
     """Return what was said in a session as a record. Of a transcript that grew, only what is new is read."""
     from oracle.domain.sources.transcripts import add_turns, print_session
 
-    with open(path, "rb") as stream:
+    with open_plain(path, within=source.folder) as stream:
         status = os.fstat(stream.fileno())
         inode, offset, turns = _sessions.pop(path, (0, 0, []))
         if inode != status.st_ino or offset > status.st_size:
@@ -102,18 +106,11 @@ def _lines(stream: BinaryIO) -> Iterator[bytes]:
         yield line
 
 
-def _issue(path: str, name: str) -> bytes:
-    found, *_ = issues(os.path.dirname(path))
+def _issue(folder: str, name: str) -> bytes:
+    found, *_ = issues(folder)
     if name not in found:
         raise FileNotFoundError(errno.ENOENT, "There is no such issue", name)
     return found[name]
-
-
-def holds(source: Source, path: str) -> bool:
-    """Return whether the real path of `path` is in the folder of a source."""
-    if source.folder not in _real:
-        _real[source.folder] = os.path.realpath(source.folder).rstrip("/") + "/"
-    return os.path.realpath(path).startswith(_real[source.folder])
 
 
 def _without_secrets(raw: bytes) -> bytes:

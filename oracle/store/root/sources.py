@@ -13,6 +13,7 @@ from oracle.domain.names import is_name
 from oracle.domain.sources.source import KINDS, Source
 from oracle.domain.values import replace
 from oracle.errors import UsageError
+from oracle.store.disk.folders import open_plain
 from oracle.wording import say
 
 TYPE_CHECKING = False
@@ -77,7 +78,7 @@ def load_allowed(root: SourcePlaces) -> list[Source]:
 def read(root: SourcePlaces) -> list[Source]:
     """Return the entries of the registry. Raises UsageError for a file that cannot be read, or has an invalid entry."""
     try:
-        with open(root.source_list, "rb") as stream:
+        with open_plain(root.source_list) as stream:
             content = json.loads(stream.read(_MOST_BYTES))
         entries = content["sources"]
     except FileNotFoundError:
@@ -160,7 +161,7 @@ def _allowed(root: SourcePlaces) -> Mapping[str, object]:
     try:
         if os.stat(path).st_mode & 0o022:
             return {}
-        with open(path, "rb") as stream:
+        with open_plain(path) as stream:
             content = json.loads(stream.read(_MOST_BYTES))
     except (OSError, ValueError, RecursionError):
         return {}

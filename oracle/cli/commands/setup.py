@@ -61,12 +61,10 @@ def setup(
         needed = [step for step in steps if step.change.is_needed]
         is_done = bool(needed) and (yes or _is_agreed(call))
         if is_done:
-            _do(call, context, [step for step in _plan(call, wanted) if step.change.is_needed])
-        elif needed:
-            call.note(say("nothing was changed; `oracle setup --yes` does it"))
+            fresh = steps if yes else _plan(call, wanted)  # a file may change while the question waits
+            _do(call, context, [step for step in fresh if step.change.is_needed])
         else:
-            is_all = {step.host.tool for step in steps} == {one.tool for one in wanted if not hosts.why_left_out(one)}
-            call.note(say("everything is set up already") if is_all else say("the other agents are set up already"))
+            call.note(_why_nothing(wanted, steps))
         if call.as_json:
             call.print_json({"steps": [_json_of(step, is_done=is_done) for step in steps]})
 
@@ -96,6 +94,15 @@ def _plan(call: Call, hosts: Sequence[Host]) -> list[SetupStep]:
             hint=say("Correct what the warning names, then run `oracle setup` again."),
         )
     return found
+
+
+def _why_nothing(wanted: Sequence[Host], steps: Sequence[SetupStep]) -> str:
+    from oracle.hook.setup import why_left_out
+
+    if any(step.change.is_needed for step in steps):
+        return say("nothing was changed; `oracle setup --yes` does it")
+    is_all = {step.host.tool for step in steps} == {host.tool for host in wanted if not why_left_out(host)}
+    return say("everything is set up already") if is_all else say("the other agents are set up already")
 
 
 def _warn_left_out(call: Call, host: Host, error: OracleError) -> None:

@@ -96,7 +96,7 @@ def reconcile(context: Context, **wanted: Unpack[Wanted]) -> ReconcileReport:
 
     `full` stats every file and compares every projection; `rebuild` builds the index from the files.
     """
-    report = context.index.reconcile(patience=None, **wanted)
+    report = context.index.reconcile(patience=None, reads_values=not wanted.get("rebuild"), **wanted)
     for sentence in links_out(context.root):
         context.warn(sentence)
     return reprint(context, report) if wanted.get("full") and not wanted.get("rebuild") else report

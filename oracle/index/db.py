@@ -27,6 +27,7 @@ Corrupt = sqlite3.DatabaseError
 BUSY_TIMEOUT = 30.0
 _CACHE_KIB = 16_384
 _CHUNK = 400
+_LARGE = ("edge", "reference", "passage")
 
 
 class Database:
@@ -109,6 +110,28 @@ class Database:
         words = [statement.replace("(", " ").split() for statement in (*TABLES, *INDICES)]
         expected = {line[line.index("TABLE" if "TABLE" in line[:3] else "INDEX") + 1] for line in words}
         return expected <= {name for (name,) in self.connect().execute("SELECT name FROM sqlite_master")}
+
+    def is_sound(self) -> bool:
+        """Return whether the index is complete, and every table and value in it can be read."""
+        try:
+            if not (self.is_ready() and self.is_whole()):
+                return False
+            self.read_values(is_full=True)
+            return bool(self.connect().execute("PRAGMA quick_check(1)").fetchone()[0] == "ok")
+        except sqlite3.DatabaseError:
+            return False
+
+    def read_values(self, *, is_full: bool) -> None:
+        """Read every value, so that a damaged one is found: only Python looks at the bytes of a text.
+
+        Without `is_full`, the large tables of edges and passages are left out. Raises sqlite3.DatabaseError.
+        """
+        for statement in TABLES:
+            name = statement.replace("(", " ").split("TABLE ", 1)[-1].split()[0]
+            if statement.startswith("CREATE INDEX") or (not is_full and name in _LARGE):
+                continue
+            for _ in self.connect().execute(f"SELECT * FROM {name}"):  # noqa: S608
+                pass
 
     @contextmanager
     def unsynchronised(self) -> Iterator[sqlite3.Connection]:

@@ -254,17 +254,19 @@ class Index:
 
         return WriteLock(self.root, DEFAULT_TIMEOUT if timeout is None else timeout)
 
-    def reconcile(self, *, patience: float | None, **wanted: Unpack[Wanted]) -> ReconcileReport:
+    def reconcile(
+        self, *, patience: float | None, reads_values: bool = False, **wanted: Unpack[Wanted]
+    ) -> ReconcileReport:
         """Take the lock, bring the index up to date and print dirty projections.
 
-        `patience` None waits as long as a writer.
+        `patience` None waits as long as a writer. `reads_values` looks for damaged values in the index first.
 
         Raises LockTimeout, TreeEmptied, DiskFailure. On a Root that cannot be written, the index is kept in memory.
         """
 
         def work(*, is_again: bool = False) -> ReconcileReport:
             try:
-                return self.reconcile_held(**wanted)
+                return self.reconcile_held(reads_values=reads_values, **wanted)
             except LockTimeout:  # another connection got in the way
                 if is_again:
                     raise
@@ -283,12 +285,13 @@ class Index:
             self._go_read_only(error.sentence)
         return work()
 
-    def reconcile_held(self, **wanted: Unpack[Wanted]) -> ReconcileReport:
-        """Bring the index up to date and print dirty projections. The caller holds the write lock."""
+    def reconcile_held(self, *, reads_values: bool = False, **wanted: Unpack[Wanted]) -> ReconcileReport:
+        """Do what `reconcile` does. The caller holds the write lock."""
         from oracle.index.write.reconcile import reconcile
 
         try:
-            self.make_sound()
+            if self.make_sound() and reads_values:
+                self._database.read_values(is_full=wanted.get("full", False))
             return reconcile(self._database, now_ns=self._now_ns(), **wanted)
         except sqlite3.DatabaseError as error:
             self._discard(error)
@@ -325,15 +328,7 @@ class Index:
         from oracle.index.write.rebuild import rebuild
 
         self._database.close()
-        try:
-            sound = (
-                self._database.is_ready()
-                and self._database.is_whole()
-                and self._database.connect().execute("PRAGMA quick_check(1)").fetchone()[0] == "ok"
-            )
-        except sqlite3.DatabaseError:
-            sound = False
-        if not sound:
+        if not self._database.is_sound():
             self._discard(error)
             rebuild(self._database, now_ns=self._now_ns())
 

@@ -16,7 +16,7 @@ import pytest
 from oracle.api import Oracle
 from oracle.app.overview.status import status
 from oracle.app.records.graph import entities
-from oracle.app.root import check
+from oracle.app.root import check, reconcile
 from oracle.domain.records.drafts import Draft
 from oracle.errors import DiskFailure, LockTimeout, NotInMemory, RootUnusable, TreeEmptied
 from oracle.index import fresh
@@ -628,6 +628,51 @@ def test_a_table_that_is_missing_is_damage_like_any_other(oracle: Oracle, root: 
     with sqlite3.connect(root / "_state" / "oracle.db") as connection:
         connection.execute("DROP TABLE edge")
     assert oracle.backlinks("entity:taskid:ARENA-1")
+    assert check(oracle) == []
+
+
+_DAMAGED = [
+    ("record", "slug"),
+    ("record", "path"),
+    ("record", "title"),
+    ("record", "kind"),
+    ("record", "sort_ts"),
+    ("edge", "snippet"),
+    ("target", "name"),
+    ("folder", "path"),
+    ("meta", "value"),
+]
+
+
+def damage(root: Path, table: str, column: str) -> None:
+    """Put bytes that are no UTF-8 into a text of the first row."""
+    where = "key = 'full_look'" if table == "meta" else f"{column} = (SELECT min({column}) FROM {table})"
+    with contextlib.closing(sqlite3.connect(root / "_state" / "oracle.db")) as connection, connection:
+        assert connection.execute(f"UPDATE {table} SET {column} = CAST(x'61ff80' AS TEXT) WHERE {where}").rowcount
+
+
+@pytest.mark.parametrize(("table", "column"), [one for one in _DAMAGED if one != ("target", "name")])  # it is not read
+def test_a_damaged_value_is_damage_like_any_other(oracle: Oracle, root: Path, table: str, column: str) -> None:
+    records_before = oracle.records({})
+    links = oracle.backlinks(TASK)
+    oracle.index.close()
+    damage(root, table, column)
+    assert oracle.records({}) == records_before
+    assert oracle.backlinks(TASK) == links
+    assert check(oracle) == []
+
+
+@pytest.mark.parametrize(("table", "column"), _DAMAGED)
+@pytest.mark.parametrize("full", [False, True])
+def test_a_reconcile_finds_a_damaged_value(
+    oracle: Oracle, root: Path, warnings: list[str], table: str, column: str, full: bool
+) -> None:
+    oracle.index.close()
+    damage(root, table, column)
+    is_found = full or table != "edge"  # edges and passages are many
+    assert reconcile(oracle, full=full).rebuilt == is_found
+    assert any("was damaged" in line for line in warnings) == is_found
+    assert reconcile(oracle, full=True).rebuilt != is_found
     assert check(oracle) == []
 
 

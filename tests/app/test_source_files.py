@@ -25,12 +25,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+class Waits(BaseException):
+    """A test waits for a pipe. No `except Exception` hides it."""
+
+
 @pytest.fixture(autouse=True)
 def _no_wait() -> Iterator[None]:
     """Stop a test that waits for a pipe."""
 
     def stop(*_: object) -> None:
-        raise TimeoutError("it waits")
+        raise Waits
 
     before = signal.signal(signal.SIGALRM, stop)
     signal.alarm(20)
@@ -82,7 +86,8 @@ def test_the_issues_of_beads_are_a_plain_file_of_the_source(
     shape(beads / "issues.jsonl", outside)
     with Oracle.open(str(root)) as oracle:
         oracle.write(Draft("decision", "shop", "Queue", body="It is fair."))
-        registry.add(oracle, "beads", str(beads), project="shop")
+        state = registry.add(oracle, "beads", str(beads), project="shop")
+        assert [path for path, *_ in state.problems] == ["sources/shop/beads"]
         assert found(oracle, "fair") != []
         assert found(oracle, "walrus") == []
         assert [path for path, *_ in list_problems(oracle)] == ["sources/shop/beads"]

@@ -160,10 +160,12 @@ def list_sources(context: Context, project: str = "") -> list[SourceState]:
 
 
 def _state(context: Context, source: Source) -> SourceState:
-    count, problems = context.index.read(
-        lambda connection: (query.count_below(connection, source.tree), query.problems(connection, f"{source.tree}/"))
+    count, listed = context.index.read(
+        lambda connection: (query.count_below(connection, source.tree), query.problems(connection, source.tree))
     )
     why_not = _why_not(context, source)
+    own = "" if why_not else source.tree  # why it is not read is said beside its problems
+    problems = [one for one in listed if one[0] == own or one[0].startswith(f"{source.tree}/")]
     faults = _faults(context, source) if source.kind == CLAUDE_CODE and not why_not else []
     return SourceState(source, count, (*problems, *faults), why_not)
 

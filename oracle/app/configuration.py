@@ -14,10 +14,9 @@ from oracle.domain.spelling import suggest
 from oracle.domain.values import value
 from oracle.errors import UsageError
 from oracle.store.disk import files, rewriting, steps
-from oracle.store.root.configuration import (
+from oracle.store.root.configuration import LANGUAGES, SETTINGS
+from oracle.store.root.features import (
     INJECTION,
-    LANGUAGES,
-    SETTINGS,
     ExperienceSettings,
     fits_default,
     is_experience_value,

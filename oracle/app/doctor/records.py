@@ -37,10 +37,9 @@ from oracle.store.root.configuration import (
     is_push_on,
     load_command,
     load_daemon,
-    load_experience,
     load_patterns,
-    load_skills,
 )
+from oracle.store.root.features import load_experience, load_skills
 from oracle.store.root.layout import Root
 from oracle.wording import Sentence, say
 

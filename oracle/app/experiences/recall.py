@@ -20,7 +20,7 @@ from oracle.domain.values import value
 from oracle.index import fold
 from oracle.index.read import candidates, memories
 from oracle.store.markdown import records
-from oracle.store.root.configuration import ExperienceSettings, load_experience
+from oracle.store.root.features import ExperienceSettings, load_experience
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

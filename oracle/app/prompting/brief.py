@@ -19,7 +19,7 @@ from oracle.domain.values import replace
 from oracle.errors import NotInFederation, OracleError
 from oracle.index.read import memories as places
 from oracle.store.disk import files, steps
-from oracle.store.root.configuration import load_injection
+from oracle.store.root.features import load_injection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from oracle.app.prompting.memories import RankedMemory, find_memories
 from oracle.domain.injection import envelope, prompts
 from oracle.domain.injection.envelope import ContextItem, ContextSection, Envelope
 from oracle.domain.values import contents_of, replace, value
-from oracle.store.root.configuration import load_experience, load_injection
+from oracle.store.root.features import load_experience, load_injection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

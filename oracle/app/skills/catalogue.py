@@ -19,7 +19,7 @@ from oracle.errors import NotFound, UsageError
 from oracle.index import fold
 from oracle.index.read.candidates import stemmer
 from oracle.store.root import configuration
-from oracle.store.root.configuration import SkillSettings
+from oracle.store.root.features import SkillSettings, load_skills
 from oracle.wording import Sentence, say
 
 TYPE_CHECKING = False
@@ -81,7 +81,7 @@ class Match:
 
 def list_skills(context: Context, workspace: str, *, extra: Sequence[str] = (), remotes: Sequence[str] = ()) -> Skills:
     """Return the skills of a workspace with their gates. Raises UsageError for settings that can't be read."""
-    settings = configuration.load_skills(context.root)
+    settings = load_skills(context.root)
     problems: list[str] = []
     openclaw = _openclaw(context, problems)
     known = _merge(settings, openclaw)

@@ -13,7 +13,7 @@ from oracle.domain.values import value
 from oracle.errors import UsageError
 from oracle.store.disk import folders
 from oracle.store.markdown import markdown
-from oracle.store.root.configuration import SkillSettings
+from oracle.store.root.features import SkillSettings
 from oracle.wording import say
 
 TYPE_CHECKING = False

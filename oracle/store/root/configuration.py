@@ -7,15 +7,12 @@ import re
 import stat
 from collections.abc import Callable, Mapping
 
-from oracle.domain.values import contents_of, value
 from oracle.errors import UsageError
 from oracle.store.root.layout import Root
 from oracle.wording import Sentence, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from oracle.domain.links.links import Patterns
 
 SETTINGS = "config.toml"
@@ -83,7 +80,7 @@ def load_command(root: Root, name: str) -> tuple[str, ...]:
 
     Raises UsageError for an invalid command, and if others than the owner can write the file.
     """
-    stated = _load_settings(root).get(name)
+    stated = read_settings(root).get(name)
     if stated is None:
         return ()
     words = [stated] if isinstance(stated, str) else stated
@@ -107,7 +104,7 @@ def load_command(root: Root, name: str) -> tuple[str, ...]:
 
 def load_daemon(root: Root) -> dict[str, object]:
     """Return `[daemon]` of `config.toml`: `hold`, `seat_bound` and `seat_lease` in seconds. Raises UsageError."""
-    stated = _load_settings(root).get("daemon", {})
+    stated = read_settings(root).get("daemon", {})
     if not isinstance(stated, dict):
         raise UsageError(
             say("{settings}: {fault}", settings=SETTINGS, fault=say("daemon is not a table.")),
@@ -122,7 +119,7 @@ def load_daemon(root: Root) -> dict[str, object]:
                     "{settings}: daemon.{key} = {item} is not valid.",
                     settings=SETTINGS,
                     key=key,
-                    item=_shown(item),
+                    item=shown(item),
                 ),
                 hint=say("The keys are hold (true or false), seat_bound and seat_lease (seconds, up to a month)."),
             )
@@ -130,107 +127,13 @@ def load_daemon(root: Root) -> dict[str, object]:
     return found
 
 
-@value
-class ExperienceSettings:
-    """What `[experience]` says: whether experiences are recalled, how many at most, and from which score, 0 to 1."""
-
-    enabled: bool = False
-    limit: int = 3
-    threshold: float = 0.35
-
-
-def load_experience(root: Root) -> ExperienceSettings:
-    """Return `[experience]` of `config.toml`. Raises UsageError."""
-    stated = _load_settings(root).get("experience", {})
-    if not isinstance(stated, dict):
-        raise UsageError(
-            say("{settings}: {fault}", settings=SETTINGS, fault=say("experience is not a table.")),
-            hint=say("Correct it; see references/experiences.md."),
-        )
-    for key, item in stated.items():
-        if not is_experience_value(key, item):
-            raise UsageError(
-                say(
-                    "{settings}: experience.{key} = {item} is not valid.", settings=SETTINGS, key=key, item=_shown(item)
-                ),
-                hint=say("The keys are enabled (true or false), limit (1 to 20) and threshold (0 to 1)."),
-            )
-    return ExperienceSettings(**stated)
-
-
-def is_experience_value(key: str, item: object) -> bool:
-    """Return whether `experience.<key>` may have this value."""
-    if key == "enabled":
-        return isinstance(item, bool)
-    if isinstance(item, bool) or not isinstance(item, int | float):
-        return False
-    return 0 <= item <= 1 if key == "threshold" else key == "limit" and isinstance(item, int) and 1 <= item <= 20
-
-
-INJECTION: Mapping[str, object] = {
-    "enabled": True,
-    "brief": True,
-    "memories": True,
-    "memory_chars": 3000,
-    "experience_chars": 3000,
-    "limit": 5,
-    "threshold": 0.35,
-    "citations": True,
-    "bypass_session_patterns": [],
-}
-"""The keys of `[injection]` with their defaults."""
-
-
-def load_injection(root: Root) -> dict[str, Any]:
-    """Return `[injection]` of `config.toml` with the defaults. A hook must not fail, so an invalid value is the default."""
-    stated = _load(root, SETTINGS, lambda _path, _reason: None).get("injection", {})
-    given = stated if isinstance(stated, dict) else {}
-    return {key: given[key] if fits_default(given.get(key), default) else default for key, default in INJECTION.items()}
-
-
-def fits_default(item: object, default: object) -> bool:
-    """Return whether a value is of the same type as a default: a flag, a positive number, or a list of texts."""
-    if isinstance(default, bool) or isinstance(item, bool):
-        return isinstance(default, bool) and isinstance(item, bool)
-    if isinstance(default, list):
-        return isinstance(item, list) and all(isinstance(one, str) for one in item)
-    return isinstance(item, int | float if isinstance(default, float) else int) and item >= 0
-
-
-@value
-class SkillSettings:
-    """What `[skills]` says: further folders, bundled skills that are allowed, those switched off, and remote systems."""
-
-    extra: tuple[str, ...] = ()
-    allow_bundled: tuple[str, ...] = ()
-    disabled: tuple[str, ...] = ()
-    remote: tuple[str, ...] = ()
-
-
-def load_skills(root: Root) -> SkillSettings:
-    """Return `[skills]` of `config.toml`. Raises UsageError."""
-    stated = _load_settings(root).get("skills", {})
-    known = contents_of(SkillSettings())
-    if not isinstance(stated, dict) or not all(key in known and is_text_list(item) for key, item in stated.items()):
-        raise UsageError(
-            say("[skills] in {settings} is not valid.", settings=SETTINGS),
-            hint=say("The keys are {keys}, each a list of texts.", keys=list(known)),
-        )
-    return SkillSettings(**{key: tuple(item) for key, item in stated.items()})
-
-
-def is_text_list(item: object) -> bool:
-    """Return whether a value is a list of texts that say something."""
-    return isinstance(item, list) and all(isinstance(one, str) and one.strip() for one in item)
-
-
 def find_unknown(root: Root) -> list[Sentence]:
     """Return what is unknown in `config.toml`: keys that nothing reads, an unknown language.
 
-    The content of a table is checked by its own reader: `load_command`, `load_daemon`, `load_experience`, `is_push_on`.
+    The content of a table is checked by its own reader: `load_command`, `load_daemon`, `is_push_on`, `features`.
     Raises UsageError for a file that cannot be read.
     """
-    stated = _load_settings(root)
+    stated = read_settings(root)
     found = [
         say("Unknown setting {key}; the settings are {known}.", key=key[:100], known=_KEYS)
         for key in stated
@@ -238,14 +141,14 @@ def find_unknown(root: Root) -> list[Sentence]:
     ]
     language = stated.get("language", LANGUAGES[0])
     if language not in LANGUAGES:
-        found.append(no_language(language if isinstance(language, str) else _shown(language)))
+        found.append(no_language(language if isinstance(language, str) else shown(language)))
     return found
 
 
 def load_language(root: Root) -> str:
     """Return the value of `language` as text, "" if it is not set or unreadable: no command fails for its language."""
     stated = _load(root, SETTINGS, lambda _path, _reason: None).get("language", "")
-    return stated if isinstance(stated, str) else _shown(stated)
+    return stated if isinstance(stated, str) else shown(stated)
 
 
 def no_language(stated: str) -> Sentence:
@@ -253,7 +156,7 @@ def no_language(stated: str) -> Sentence:
     return say("Unknown language {stated}; choose one of {choices}.", stated=stated[:100], choices=LANGUAGES)
 
 
-def _load_settings(root: Root) -> dict[str, object]:
+def read_settings(root: Root) -> dict[str, object]:
     """Return `config.toml`. Raises UsageError for a file that cannot be read."""
     faults: dict[str, str] = {}
     stated = _load(root, SETTINGS, faults.__setitem__)
@@ -284,7 +187,7 @@ def _load(root: Root, path: str, report: Report) -> dict[str, object]:
         return {}
 
 
-def _shown(item: object) -> str:
+def shown(item: object) -> str:
     """Return a value for a message: the start of a long one, nothing for a number that is too long to print."""
     try:
         return repr(item)[:100]

@@ -173,7 +173,7 @@ def _undo(call: Call, context: Context, hosts: Sequence[Host]) -> None:
     ledger = open_ledger(context.root, context.root.setup)
     if ledger.is_empty:
         raise UsageError(
-            say("There is no set-up to undo in {folder}.", folder=ledger.folder),
+            say("There is no set-up to undo for the Root {root}.", root=context.root.path),
             hint=say("Name the Root of the set-up with --memory-dir."),
         )
     undone = ledger.undo()

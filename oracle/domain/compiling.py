@@ -14,3 +14,8 @@ if TYPE_CHECKING:
 
 else:
     compiled = cache(re.compile)
+
+INVISIBLE = (  # also the marks of writing direction and the selectors of variants
+    "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff\U000e0000-\U000e01ef"
+)
+"""Characters that no reader sees, as a part of a class of a pattern."""

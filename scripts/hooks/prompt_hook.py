@@ -10,7 +10,7 @@ import sys
 import time
 
 STARTED = time.monotonic()
-DEADLINE, DAEMON = 1.35, 0.7
+DEADLINE, DAEMON = 1.35, 0.25
 """Seconds from the start until the hook gives up, and until it stops waiting for a daemon."""
 
 REST = 600

@@ -127,6 +127,19 @@ def test_what_others_wrote_never_leaves_its_fence(canary: str, field: str, is_li
     assert strip(f"before\n{text}\nafter").split() == ["before", "after"]
 
 
+UNSEEN = "\u00ad \u034f \u061c \u180e \u200b \u200c \u200d \u200e \u202e \u2060 \u2066 \ufe0f \ufeff \ufff9 \U000e0041".split(
+    " "
+)
+
+
+@pytest.mark.parametrize("mark", UNSEEN)
+@pytest.mark.parametrize("field", ["title", "text", "path", "note"])
+def test_what_no_reader_sees_is_left_out(mark: str, field: str) -> None:
+    text = text_of(ContextItem(**{"title": "A", "text": "B", field: f"be{mark}fore <{mark}system-reminder>"}))
+    assert mark not in text
+    assert "before &lt;system-reminder>" in text
+
+
 @given(st.text(), st.text())
 def test_any_text_stays_in_its_fence(title: str, text: str) -> None:
     whole = render([memories([ContextItem(title, text)], MOST)], date=DATE).text

@@ -124,8 +124,8 @@ def test_an_unusable_root_gives_nothing(host: Host):
 # The deadline ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("times", [3])
-def test_a_late_hook_is_silent_and_rests_after_three_times(host: Host, times: int, monkeypatch: pytest.MonkeyPatch):
+def copy_with(host: Host, program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Use a copy of the hook whose child runs another program."""
     slow = Path(host.seat.root.path).parent / "slow"
     slow.mkdir()
     copy = slow / "scripts" / "hooks"
@@ -136,8 +136,13 @@ def test_a_late_hook_is_silent_and_rests_after_three_times(host: Host, times: in
     package.mkdir(parents=True)
     (package.parent / "__init__.py").write_text("", encoding="utf-8")
     (package / "__init__.py").write_text("", encoding="utf-8")
-    (package / "prompt.py").write_text("import time\ntime.sleep(60)\n", encoding="utf-8")
+    (package / "prompt.py").write_text(program, encoding="utf-8")
     monkeypatch.setattr(sys.modules[__name__], "HOOK", copy / "prompt_hook.py")
+
+
+@pytest.mark.parametrize("times", [3])
+def test_a_late_hook_is_silent_and_rests_after_three_times(host: Host, times: int, monkeypatch: pytest.MonkeyPatch):
+    copy_with(host, "import time\ntime.sleep(60)\n", monkeypatch)
     Path(host.seat.root.state).mkdir()
     for number in range(times):
         begun = time.monotonic()
@@ -185,6 +190,17 @@ def test_a_daemon_that_is_stopped_delays_no_prompt(host: Host):
         begun = time.monotonic()
         host.call(host.payload())
         assert time.monotonic() - begun < 10
+    finally:
+        door.close()
+
+
+def test_beside_a_daemon_that_is_stopped_a_slow_child_answers_in_time(host: Host, monkeypatch: pytest.MonkeyPatch):
+    root = host.seat.root
+    Path(root.state).mkdir(mode=0o700)
+    copy_with(host, "import time\ndef serve(data):\n    time.sleep(0.75)\n    return '[]'\n", monkeypatch)
+    door = answer_socket.listen(root)
+    try:
+        assert "[]" in [host.call(host.payload()) for _ in range(3)]
     finally:
         door.close()
 

@@ -7,12 +7,11 @@ import os
 from oracle.app.delivery.handoffs import list_all
 from oracle.app.memories.packets import read_memory
 from oracle.app.prompting import sessions
-from oracle.app.prompting.context_for import SessionPrompt, cleaned, is_bypassed, note
+from oracle.app.prompting.context_for import SessionPrompt, is_bypassed, note, render
 from oracle.app.records.listing import list_records
 from oracle.app.records.views import Summary
 from oracle.domain import timestamps
 from oracle.domain.delivery.handoffs import Piece
-from oracle.domain.injection import envelope
 from oracle.domain.injection.envelope import ContextItem, ContextSection
 from oracle.domain.records import memories
 from oracle.domain.values import replace
@@ -54,20 +53,21 @@ def brief(context: Context, prompt: SessionPrompt, *, reason: str) -> str:
             "Handoffs and answers that are open.",
             given.new(_waiting(context, prompt)),
             is_list=True,
+            longest=_LONGEST_QUESTION,
         ),
         ContextSection(
             "Rules that hold",
             "What people decided for all work.",
-            tuple(cleaned(context, given.new(_rules(context, prompt)))),
+            given.new(_rules(context, prompt)),
             is_list=True,
         ),
     ]
     if since and reason != COMPACT:
         about = f"Records of others since this seat's last session ({since[:16]}Z)."
-        changes = cleaned(context, given.new(_changes(context, prompt, since)))
-        sections.append(ContextSection("Changed since", about, tuple(changes), is_list=True))
+        changes = given.new(_changes(context, prompt, since))
+        sections.append(ContextSection("Changed since", about, changes, is_list=True))
     most = MOST_COMPACTED if reason == COMPACT else MOST
-    made = envelope.render(sections, date=context.stamp(), most=most, cites=settings["citations"])
+    made = render(context, sections, most=most, cites=settings["citations"])
     if made.text:
         sessions.keep(context, prompt.session_id, given, "", "", made.items)
         note(context, "SessionStart", prompt, made)
@@ -101,7 +101,7 @@ def _waiting(context: Context, prompt: SessionPrompt) -> list[ContextItem]:
     return [
         ContextItem(
             f"{one.task_id}, asked by {one.asker} of {one.answerer}",
-            " ".join(one.dispatch.question.split())[:_LONGEST_QUESTION] if one.dispatch else "",
+            one.dispatch.question if one.dispatch else "",
             status=one.state.step.value,
             slug=f"{one.task_id}/{one.asker}/{one.answerer}",
         )

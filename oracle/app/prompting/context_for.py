@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from itertools import islice
 
 from oracle.app.prompting import sessions
 from oracle.app.prompting.memories import RankedMemory, find_memories
@@ -13,7 +14,7 @@ from oracle.store.root.features import load_experience, load_injection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from oracle.app.context import Context
@@ -92,14 +93,14 @@ def _compose(
     memories: list[RankedMemory] = []
     if settings["memories"] and limit:
         memories = find_memories(context, query, project=prompt.project, limit=limit, threshold=threshold)
-    items = cleaned(context, given.new(one.item for one in memories))
+    items = given.new(one.item for one in memories)
     sections = [
-        envelope.experiences(cleaned(context, given.new(lessons)), settings["experience_chars"]),
+        envelope.experiences(given.new(lessons), settings["experience_chars"]),
         envelope.memories(items, settings["memory_chars"]),
     ]
-    return envelope.render(
+    return render(
+        context,
         [*sections, *_rule(query, memories)],
-        date=context.stamp(),
         cites=settings["citations"],
         names_git=bool(items) and any(one.is_of_project for one in memories),
         extra=_RECORD_IT if prompts.states_rule(query) else "",
@@ -120,9 +121,21 @@ def _rule(query: str, memories: list[RankedMemory]) -> list[ContextSection]:
     ]
 
 
-def cleaned(context: Context, items: Iterable[ContextItem]) -> list[ContextItem]:
-    """Return items without credentials and without what the owner of the Root blocks. Raises RulesUnusable."""
-    whole = list(items)
+def render(context: Context, sections: Sequence[ContextSection], **options: Any) -> Envelope:  # noqa: ANN401
+    """Return the envelope of sections, without credentials and what the owner of the Root blocks. Raises RulesUnusable.
+
+    Every text of every item is cleaned. The items of the envelope are the ones that were given, so that they are known again.
+    """
+    whole = [item for section in sections for item in section.items]
+    clean = _cleaned(context, whole)
+    given = {id(shown): item for shown, item in zip(clean, whole, strict=True)}
+    left = iter(clean)
+    shown = [replace(section, items=tuple(islice(left, len(section.items)))) for section in sections]
+    made = envelope.render(shown, date=context.stamp(), **options)
+    return Envelope(made.text, tuple(given[id(item)] for item in made.items))
+
+
+def _cleaned(context: Context, whole: list[ContextItem]) -> list[ContextItem]:
     known = sessions.load_clean(context) if whole else frozenset()
     doubted = [item for item in whole if sessions.text_mark(item) not in known]
     if not doubted:
@@ -130,13 +143,10 @@ def cleaned(context: Context, items: Iterable[ContextItem]) -> list[ContextItem]
     from oracle.app.guard import open_guard
 
     guard = open_guard(context)
-    if not guard.finds_in(text for item in doubted for text in (item.title, item.text, item.note)):
+    if not guard.finds_in(text for item in doubted for text in item.texts.values()):
         sessions.keep_clean(context, known, doubted)
         return whole
-    return [
-        replace(item, title=guard.clean(item.title)[0], text=guard.clean(item.text)[0], note=guard.clean(item.note)[0])
-        for item in whole
-    ]
+    return [replace(item, **{name: guard.clean(text)[0] for name, text in item.texts.items()}) for item in whole]
 
 
 def _lessons(context: Context, prompt: SessionPrompt, query: str) -> tuple[ContextItem, ...]:

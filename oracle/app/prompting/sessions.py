@@ -8,6 +8,7 @@ import zlib
 
 from oracle import __version__
 from oracle.domain.values import value
+from oracle.errors import OracleError
 from oracle.store.disk import files, steps
 
 TYPE_CHECKING = False
@@ -22,6 +23,8 @@ _KEPT_SECONDS = 30 * 86_400
 _LONGEST_ID = 500
 _LONGEST_NAME = 64
 _MOST_CLEAN = 5000
+_CLEAN = "clean"
+_KEY_BYTES = 32
 _CLEAN_VERSION = f"1 {__version__}"
 
 
@@ -34,7 +37,7 @@ class SessionGiven:
 
     def text_of(self, prompt_id: str) -> str | None:
         """Return the text that a prompt was given, None for a new prompt."""
-        return dict(self.texts).get(prompt_id) if prompt_id else None
+        return dict(self.texts).get(_key_of(prompt_id)) if prompt_id else None
 
     def new(self, items: Iterable[ContextItem]) -> tuple[ContextItem, ...]:
         """Return the items that the session was not given yet. One whose text changed since is new."""
@@ -43,7 +46,7 @@ class SessionGiven:
 
 def load(context: Context, session_id: str) -> SessionGiven:
     """Return what a session was given; nothing for an unknown one or a damaged file."""
-    content = steps.parse_object(steps.read(_path(context, session_id))) if session_id else None
+    content = steps.parse_object(_read(context, file_name(session_id))) if session_id else None
     texts, items = (content or {}).get("prompts"), (content or {}).get("items")
     if not isinstance(texts, dict) or not isinstance(items, list):
         return SessionGiven()
@@ -57,11 +60,11 @@ def keep(
     """Keep what a prompt was given. Raises DiskFailure."""
     if not session_id:
         return
-    texts = dict(given.texts) | ({prompt_id[:_LONGEST_ID]: text} if prompt_id else {})
+    texts = dict(given.texts) | ({_key_of(prompt_id): text} if prompt_id else {})
     whole = given.items | {_mark(item) for item in items}
     content = {"prompts": dict(list(texts.items())[-_MOST_PROMPTS:]), "items": sorted(whole)}
     data = json.dumps(content, ensure_ascii=False).encode("utf-8", "backslashreplace")
-    files.replace(_path(context, session_id), data, scratch=context.root.scratch)
+    _write(context, file_name(session_id), data)
 
 
 def forget_items(context: Context, session_id: str) -> None:
@@ -84,7 +87,7 @@ def remove_old(context: Context) -> None:
 
 def load_clean(context: Context) -> frozenset[str]:
     """Return the marks of texts that the guard found clean, under the rules that the owner of the Root has now."""
-    lines = (steps.read(f"{context.root.injected}/clean") or b"").decode("ascii", "replace").split("\n")
+    lines = _read(context, _CLEAN).decode("ascii", "replace").split("\n")
     return frozenset(lines[1:]) if lines[0] == _rules_of(context) else frozenset()
 
 
@@ -93,13 +96,12 @@ def keep_clean(context: Context, known: frozenset[str], items: Iterable[ContextI
     marks = [mark for item in items if (mark := text_mark(item)) not in known]
     if marks and not context.index.database.in_memory:
         lines = [_rules_of(context), *sorted(known)[:_MOST_CLEAN], *marks]
-        data = "\n".join(lines).encode("ascii")
-        files.replace(f"{context.root.injected}/clean", data, scratch=context.root.scratch)
+        _write(context, _CLEAN, "\n".join(lines).encode("ascii"))
 
 
 def text_mark(item: ContextItem) -> str:
     """Return a mark of all the texts of an item."""
-    text = "\0".join((item.title, item.text, item.note)).encode("utf-8", "replace")
+    text = "\0".join(item.texts.values()).encode("utf-8", "replace")
     return f"{zlib.crc32(text):08x}{zlib.adler32(text):08x}{len(text):x}"
 
 
@@ -112,17 +114,53 @@ def _rules_of(context: Context) -> str:
     return f"{_CLEAN_VERSION} {found.st_mtime_ns} {found.st_size}"
 
 
-def _path(context: Context, session_id: str) -> str:
-    return f"{context.root.injected}/{file_name(session_id)}.json"
+def _read(context: Context, name: str) -> bytes:
+    """Return what this machine's owner kept in a file, b"" for none and for one that came with a Root from elsewhere."""
+    seal, _, data = (steps.read(f"{context.root.injected}/{name}") or b"").partition(b"\n")
+    return data if seal and seal == _seal(context, name, data) else b""
+
+
+def _write(context: Context, name: str, data: bytes) -> None:
+    """Keep a file with its seal, nothing where no key can be kept. Raises DiskFailure."""
+    if seal := _seal(context, name, data, makes_key=True):
+        files.replace(f"{context.root.injected}/{name}", seal + b"\n" + data, scratch=context.root.scratch)
+
+
+def _seal(context: Context, name: str, data: bytes, *, makes_key: bool = False) -> bytes:
+    """Return a hash that only the holder of the owner's key can make, b"" without a key."""
+    path = context.root.session_key
+    try:
+        if makes_key and not os.path.exists(path):
+            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+            files.write_new(path, os.urandom(_KEY_BYTES))
+        with open(path, "rb") as stream:
+            key = stream.read(_KEY_BYTES)
+    except (OSError, OracleError):
+        return b""
+    if len(key) < _KEY_BYTES:
+        return b""
+    from hashlib import blake2b
+
+    place = os.fsencode(f"{os.path.realpath(context.root.path)}/{name}")
+    return blake2b(place + b"\0" + data, key=key, digest_size=_KEY_BYTES).hexdigest().encode("ascii")
+
+
+def _key_of(prompt_id: str) -> str:
+    """Return the id of a prompt, or a hash of one that is too long to be kept."""
+    return prompt_id if len(prompt_id) <= _LONGEST_ID else _hash(prompt_id)
 
 
 def file_name(name: str) -> str:
     """Return the name of a file for an id of others: the id where it is plain, else a hash of it."""
     if name.replace("-", "").isalnum() and name.isascii() and len(name) <= _LONGEST_NAME:
         return f"session-{name}"
+    return _hash(name)
+
+
+def _hash(text: str) -> str:
     import hashlib
 
-    return hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:32]
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:32]
 
 
 def _mark(item: ContextItem) -> str:

@@ -128,6 +128,11 @@ class Root:
         """The list of the sources that this machine reads: outside of any Root, which may come from elsewhere."""
         return os.path.join(_owner_state(), "sources.json")
 
+    @property
+    def session_key(self) -> str:
+        """The key that seals what sessions were given: outside of any Root, which may come from elsewhere."""
+        return os.path.join(_owner_state(), "injected.key")
+
     def ledger_of(self, change: str) -> str:
         """Return the folder of the ledger of a change, such as `setup`: outside of any Root, by this one's real path."""
         from hashlib import sha256

@@ -13,6 +13,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 
+from oracle.domain.compiling import INVISIBLE
 from oracle.domain.safety.secrets.assignments import find_assignments, names_secret
 from oracle.domain.safety.secrets.declared import DECLARING, find_declared
 from oracle.domain.safety.secrets.places import (
@@ -144,9 +145,6 @@ def _replaced(text: str, secrets: tuple[Secret, ...] | list[Secret], *, mark: Ca
 # What a reader or a program makes of a text: without escapes and invisible characters, or decoded
 
 _UNUSUAL = "[^\x00-\x7f\u3000-\u9fff\uac00-\ud7a3\uff01-\uff0a\uff0c\uff1a-\uff1c]"  # Chinese, Korean and their marks
-_INVISIBLE = (  # also the marks of writing direction and the selectors of variants
-    "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff\U000e0000-\U000e01ef"
-)
 _JOIN = (  # of most languages, and the comma between long items of a list
     r"(?:\+{1,2}|\.{1,2}|&|\|\||,(?<=[\w-]{8}[\"'`],)(?=[ \t]?[\"'`][\w/+=.-]{8,200}[\"'`][)\],]))"
 )
@@ -162,7 +160,7 @@ _UNSEEN = r"&(?:shy|zwn?j|ZeroWidthSpace|#173|#820[345]|#x[aA][dD]|#x200[b-dB-D]
 _ESCAPED = (  # by Markdown, at the end of a line, or more than once
     r"(?=[_*~#=-])|\r?\n(?:[ \t]{0,80}(?:>[ \t]?)?(?=\w))?|\\{1,9}(?=[\"'`])"
 )
-_DROPPED = rf"[{_INVISIBLE}]|\\(?:{_ESCAPED})|{_PARTED}|{_BOLD}|{_TAG}|{_UNSEEN}|{_SOFT}"
+_DROPPED = rf"[{INVISIBLE}]|\\(?:{_ESCAPED})|{_PARTED}|{_BOLD}|{_TAG}|{_UNSEEN}|{_SOFT}"
 _NAMED = {"&lowbar;": "_", "&hyphen;": "-"}
 _HEX = r"(?:[2-6][0-9A-Fa-f]|7[0-9A-Ea-e])"
 _OCTET = r"=[2-7][0-9A-F]"
@@ -213,7 +211,7 @@ def fold(text: str) -> str:
 
 def part(text: str) -> str:
     """Put a blank in the place of each invisible character, which may separate two words."""
-    return text if text.isascii() else compiled(f"[{_INVISIBLE}]").sub(" ", text)
+    return text if text.isascii() else compiled(f"[{INVISIBLE}]").sub(" ", text)
 
 
 class ReadText:
@@ -252,7 +250,7 @@ def _may_differ(text: str) -> bool:
     """Return whether a text may have something to drop or to replace, by the signs that these begin with."""
     if any(sign in text and compiled(rest).search(text) for sign, rest in _SIGNS.items()):
         return True
-    return not text.isascii() and compiled(f"[{_INVISIBLE}]").search(text) is not None
+    return not text.isascii() and compiled(f"[{INVISIBLE}]").search(text) is not None
 
 
 def _character(reference: str) -> str:

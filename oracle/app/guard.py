@@ -85,7 +85,7 @@ def clean(
 
 def without_context(text: str) -> str:
     """Return a text without the context that a hook added. Raises InvalidRecord if nothing is left."""
-    kept = envelope.strip(text)
+    kept = envelope.strip(text) if "<" in text else text
     if text.strip() and not kept.strip():
         raise InvalidRecord(
             say("Nothing is left of the text without <{tag}>, which a hook added.", tag=envelope.TAG),
@@ -97,7 +97,7 @@ def without_context(text: str) -> str:
 def _without_context(value: Any) -> Any:  # noqa: ANN401
     """Return a value of any shape without the context that a hook added, the value itself if there is none."""
     if isinstance(value, str):
-        return envelope.strip(value)
+        return envelope.strip(value) if "<" in value else value
     if isinstance(value, Evidence):
         return Evidence(value.trust, *(_without_context(part) for _, part in _parts(value)))
     if isinstance(value, Mapping):

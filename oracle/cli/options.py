@@ -113,7 +113,8 @@ class Commands(typer.Typer):
 
         def register(function: Function) -> Function:
             epilog = say("Example: {example}", example=example)
-            self.command(name or None, epilog=epilog, **settings)(_with_call(function))
+            asked: Any = {**SETTINGS["context_settings"], **settings.get("context_settings", {})}
+            self.command(name or None, epilog=epilog, **{**settings, "context_settings": asked})(_with_call(function))
             return function
 
         return register

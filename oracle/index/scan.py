@@ -11,7 +11,6 @@ import stat
 from collections import namedtuple
 
 from oracle.domain.names import FOREIGN
-from oracle.domain.sources.source import ISSUES, without_secret
 from oracle.index.db import get_meta, set_meta
 from oracle.index.schema import INSERT_PROBLEM, problem_columns
 from oracle.store.root.layout import RECORD_TREES, RecordTree, Root, tops_of
@@ -129,6 +128,7 @@ def _list(root: Root, path: str) -> tuple[Folder, bool]:
 
 def _list_issues(folder: str) -> Folder:
     """List the issues of beads as if each had a file of its own."""
+    from oracle.domain.sources.source import ISSUES
     from oracle.store.markdown import sources
 
     odd: dict[str, str] = {}
@@ -166,6 +166,8 @@ def _sort_in(
 
 def _leave_out(tree: RecordTree, entry: os.DirEntry[str], odd: dict[str, str]) -> bool:
     """Return whether the name of an entry holds a credential. One that would be read is `odd`, with a marker in its name."""
+    from oracle.domain.sources.source import without_secret
+
     name = printable(entry.name)
     clean = without_secret(name)
     if clean == name:

@@ -80,7 +80,7 @@ def test_every_signal_has_a_weight_and_a_line_in_the_page(oracle: Oracle) -> Non
 def test_an_answer_is_what_is_probable_enough(
     oracle: Oracle, likely: float, status: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("oracle.app.answers.answer.probability", lambda signals: likely)
+    monkeypatch.setattr("oracle.app.answers.choosing.probability", lambda signals: likely)
     reply = oracle.answer(QUESTION)
     document = reply.as_json()
     assert (reply.status, reply.confidence, document["confidence"]) == (status, likely, likely)

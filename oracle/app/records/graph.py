@@ -8,7 +8,6 @@ from oracle.app.context import Context
 from oracle.app.records.targets import resolve
 from oracle.domain.links.graph import DIRECTIONS, Walk, walk
 from oracle.domain.names import NAMESPACES
-from oracle.domain.spelling import suggest
 from oracle.errors import UsageError
 from oracle.index.db import Connection
 from oracle.index.read import query
@@ -52,7 +51,7 @@ def entities(context: Context, namespace: str = "", *, top: int = 20, fresh: boo
     if namespace and namespace not in NAMESPACES:
         raise UsageError(
             say("Unknown namespace {namespace!r}.", namespace=namespace),
-            hint=suggest(namespace, NAMESPACES),
+            hint=_suggest(namespace, NAMESPACES),
         )
     return context.index.find(lambda connection: query.entities(connection, namespace, top), fresh=fresh)
 
@@ -72,7 +71,7 @@ def graph(
     if direction not in DIRECTIONS:
         raise UsageError(
             say("The direction {direction!r} is unknown.", direction=direction),
-            hint=suggest(direction, DIRECTIONS),
+            hint=_suggest(direction, DIRECTIONS),
         )
 
     def explore(connection: Connection) -> Walk:
@@ -96,5 +95,11 @@ def check_types(types: Sequence[str]) -> None:
         if name not in EDGE_TYPES:
             raise UsageError(
                 say("Unknown edge type {name!r}.", name=name[:60]),
-                hint=suggest(name, EDGE_TYPES),
+                hint=_suggest(name, EDGE_TYPES),
             )
+
+
+def _suggest(word: str, choices: Sequence[str]) -> str:
+    from oracle.domain.spelling import suggest  # a query without a mistake does without it
+
+    return suggest(word, choices)

@@ -157,7 +157,7 @@ def _words(name: str) -> frozenset[str]:
 
 def parse_query(text: str) -> SearchQuery:
     """Read a person's words, without context that a hook added. Any text is a query; one of punctuation alone has no terms."""
-    text = envelope.strip(text)[:_LONGEST].replace("\0", " ")
+    text = (envelope.strip(text) if "<" in text else text)[:_LONGEST].replace("\0", " ")
     small = text.lower()
     shapes = frozenset(name for name, pattern in shapes_of("question").items() if compiled(pattern).search(small))
     return SearchQuery(text, tuple(_terms(text)), tuple(days_in(text)), shapes)

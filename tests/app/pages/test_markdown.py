@@ -142,7 +142,7 @@ def test_links_tell_nothing_to_where_they_lead():
 
 def test_headings_begin_below_the_title_of_the_page():
     html = to_html("# a\n\n## b\n\n###### c", link=no_link)
-    assert ["<h2>a</h2>", "<h3>b</h3>", "<h6>c</h6>"] == html.split("\n")[:3]
+    assert html.split("\n")[:3] == ["<h2>a</h2>", "<h3>b</h3>", "<h6>c</h6>"]
 
 
 @pytest.mark.parametrize("unit", ["![", "[[a|", "***a", "* a\n "])

@@ -1,0 +1,1 @@
+"""What several machines share through a hub, as pure values and rules."""

@@ -52,7 +52,21 @@ def test_nothing_else_leaves_or_arrives(path: str):
 
 
 _NAMES = st.text(st.characters(codec="utf-8"), max_size=12) | st.sampled_from(
-    ["..", ".", "", "machine", "_state", "projects", "tasks", "patrol", "handoffs", "memory", "x.md", "builder", "x.json"]
+    [
+        "..",
+        ".",
+        "",
+        "machine",
+        "_state",
+        "projects",
+        "tasks",
+        "patrol",
+        "handoffs",
+        "memory",
+        "x.md",
+        "builder",
+        "x.json",
+    ]
 )
 
 
@@ -68,7 +82,11 @@ def test_no_path_of_any_shape_leaves_the_trees(path: str):
 _SEATS = st.sampled_from(["memory", "planner", "builder", "builder-2", "koder"])
 
 
-@given(st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,20}", fullmatch=True).filter(lambda one: ".." not in one), _SEATS, _SEATS)
+@given(
+    st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,20}", fullmatch=True).filter(lambda one: ".." not in one),
+    _SEATS,
+    _SEATS,
+)
 def test_a_handoff_is_owned_by_who_writes_each_of_its_files(task: str, source: str, target: str):
     name = receipt_name(task, source, target)
     owners = {suffix: parse(handoff_path("a", name, suffix)) for suffix in ("", ".claim", ".consumed", ACKED)}

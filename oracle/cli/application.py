@@ -49,6 +49,9 @@ class Group(TyperGroup):
     sections: ClassVar[Mapping[str, str]] = {}
     """The commands of `package` below their headings, as `--help` prints them."""
 
+    unlisted: ClassVar[str] = ""
+    """Commands of `package` that run and complete, but that `--help` leaves out."""
+
     homes: ClassVar[Mapping[str, str]] = {}
     """Modules of `package` that hold several commands, each with its words; another word has a module of its name."""
 
@@ -61,7 +64,8 @@ class Group(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command, loaded now when it is needed for the first time; None when there is none."""
-        if cmd_name not in self.commands and cmd_name in self.list_commands(ctx) and self.package:
+        known = [*self.list_commands(ctx), *self.unlisted.split()]
+        if cmd_name not in self.commands and cmd_name in known and self.package:
             home = next((name for name, words in self.homes.items() if cmd_name in words.split()), cmd_name)
             module = import_module(f"{self.package}.{home}")
             command = typer.main.get_command(getattr(module, f"{cmd_name}_app"))
@@ -168,7 +172,7 @@ def first_word(words: Sequence[str]) -> int:
 
 def walk(group: Group, *, hidden: bool = False) -> Iterator[tuple[str, Any]]:
     """Yield every command below a group: the words that lead to it, and itself."""
-    for word in group.list_commands(None):
+    for word in [*group.list_commands(None), *group.unlisted.split()]:
         command = group.get_command(None, word)
         if hidden or not command.hidden:
             yield word, command
@@ -193,10 +197,7 @@ def _print_commands(context: typer.Context, *, memory_dir: MemoryDir = None, as_
 
 # The application -------------------------------------------------------------------------------------------------------
 
-EPILOG = (
-    "Exit codes: 0 ok, 1 invalid, 2 usage, 3 no receipt, 4 unknown, 5 not yours, 6 conflict, 7 exists, 8 records gone,"
-    " 9 not judged, 70 fault, 75 locked."
-)
+EPILOG = "Exit codes: see references/exit-codes.md."
 
 
 class OracleCommands(Group):
@@ -205,16 +206,16 @@ class OracleCommands(Group):
     package = "oracle.cli.commands"
     sections: ClassVar = dict(
         zip(
-            templates("Knowledge", "Delivery", "Set-up", "Team"),
+            templates("Knowledge", "Team", "Set-up"),
             (
                 "init write retire remember forget list show search ask backlinks graph check packet experience",
-                "deliver ack handoffs resume log",
-                "setup source hook skill mcp daemon project scan config index doctor",
-                "team compat migrate",
+                "deliver ack handoffs resume log team",
+                "setup source hook skill mcp daemon project scan config index doctor migrate",
             ),
             strict=True,
         )
     )
+    unlisted = "compat"
     homes: ClassVar = {
         "root": "init index doctor",
         "write": "write retire",
@@ -228,6 +229,10 @@ class OracleCommands(Group):
         "project": "project scan",
         "compat": "compat migrate",
     }
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the last line as a heading of its own, without a blank line, so that the help fits on one screen."""
+        formatter.write(f"{self.epilog}\n")
 
 
 def build() -> typer.Typer:

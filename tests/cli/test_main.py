@@ -50,14 +50,16 @@ def process(*words: str, **options) -> subprocess.Popen[bytes]:
 # Exit codes -----------------------------------------------------------------------------------------------------------
 
 
-def test_help_names_every_exit_code():
-    told = {int(number) for number in re.findall(r"\b(\d+) [a-z]", EPILOG.partition("Exit codes:")[2])}
+def test_the_page_that_the_help_names_explains_every_exit_code():
+    (page,) = re.findall(r"references/\S+\.md", EPILOG)
+    text = (Path(__file__).parents[2] / page).read_text(encoding="utf-8")
+    told = {int(number) for number in re.findall(r"^\| (\d+) \|", text, re.MULTILINE)}
     kinds, codes = [OracleError], set()
     while kinds:
         kind = kinds.pop()
         kinds += [one for one in kind.__subclasses__() if one.__module__ == OracleError.__module__]
         codes.add(kind.exit_code)
-    assert told == {0, NOT_JUDGED, *codes}
+    assert told == {0, NOT_JUDGED, 128 + signal.SIGINT, *codes}
 
 
 @pytest.mark.parametrize(
@@ -359,6 +361,15 @@ def test_the_commands_fit_on_one_screen(oracle, language, monkeypatch):
     lines = oracle("--help", "--lang", language)[1].splitlines()
     assert len(lines) <= 50
     assert max(map(cells, lines)) <= 80
+
+
+def test_a_command_that_the_help_leaves_out_still_runs_and_explains_itself(oracle):
+    unlisted = build_command().unlisted.split()
+    assert unlisted
+    for word in unlisted:
+        assert f"\n  {word} " not in oracle("--help")[1]
+        assert oracle(word)[0] == 0
+        assert f"oracle {word} " in oracle(word, "--help")[1]
 
 
 LEVELS = dict(walk(build_command()))

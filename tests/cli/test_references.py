@@ -37,7 +37,7 @@ def flags(found) -> set[str]:
 
 
 ROOT = command()
-COMMANDS = dict(walk(ROOT))
+COMMANDS = {name: found for name, found in walk(ROOT, hidden=True) if not found.hidden or name in ROOT.unlisted}
 COMMON = {"--memory-dir", "--json"}
 SECTIONS = sections()
 

@@ -35,6 +35,7 @@ compat_app = single()
 
 @compat_app.add(
     example="oracle compat dispatch_task --help",
+    hidden=True,
     context_settings={"allow_interspersed_args": False},
 )
 def compat(

@@ -18,6 +18,9 @@ POLL = 0.2
 
 _MOST = 1 << 31
 
+_TAIL = 1 << 16
+"""Bytes at the end of the journal that a view reads, some 400 events."""
+
 
 def events(context: Context, *, project: str = "", task: str = "", kind: str = "", limit: int = 0) -> list[Event]:
     """Return the last events that fit, the oldest first; `limit` 0 means all, and `kind` is the name of an event."""
@@ -27,6 +30,14 @@ def events(context: Context, *, project: str = "", task: str = "", kind: str = "
         if _fits(event, project, task) and kind in ("", event.get("event"))
     )
     return list(deque(fitting, maxlen=min(limit, _MOST))) if limit > 0 else list(fitting)
+
+
+def tail(context: Context, size: int = _TAIL) -> list[Event]:
+    """Return the events in the last `size` bytes of the journal, the oldest first."""
+    end = _size(context.root.events)
+    start = max(0, end - size)
+    lines = _read(context.root.events, start, end - start).split(b"\n")
+    return [event for line in (lines[1:] if start else lines) for event in _parse(line)]
 
 
 def follow(context: Context, *, project: str = "", task: str = "", limit: int = 0) -> Iterator[Event]:

@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
+from oracle.wording import Sentence, say
+
 NS = 1_000_000_000
+_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SHORTEST = len("2026-01-01")
 _SHORTEST_SPELLED, _LONGEST_SPELLED = len("2026-01"), 96
@@ -173,6 +176,17 @@ def print_stamp(moment: datetime) -> str:
 def parse_stamp(name: str) -> datetime | None:
     """Return the moment that `print_stamp` printed at the head of a file name, None for another name."""
     return parse(f"{name[:10]}T{name[11:19].replace('-', ':')}.{name[20:26]}Z") if name[26:27] == "Z" else None
+
+
+def say_age(seconds: float) -> Sentence:
+    """Return a length of time in its largest whole unit, from days to seconds."""
+    if seconds >= _DAY:
+        return say("{days} d", days=int(seconds // _DAY))
+    if seconds >= _HOUR:
+        return say("{hours} h", hours=int(seconds // _HOUR))
+    if seconds >= _MINUTE:
+        return say("{minutes} min", minutes=int(seconds // _MINUTE))
+    return say("{seconds} s", seconds=int(seconds))
 
 
 @lru_cache(maxsize=4096)

@@ -1,4 +1,4 @@
-"""List decisions that are past their deadline and still open. Reads receipts, writes nothing.
+"""Decisions that are open: what each asks, and which are past their deadline. Reads receipts, writes nothing.
 
 None is settled automatically, because the default may do what can't be undone. A person calls `oracle team decision resolve`.
 """
@@ -55,6 +55,50 @@ class Overdue:
         return contents_of(self)
 
 
+@value
+class OpenDecision:
+    """A question that waits for people; `due_at` "" and `seconds_left` None without a deadline, below 0 after it."""
+
+    decision_id: str
+    project: str
+    asker: str
+    question: str
+    options: tuple[tuple[str, str], ...]
+    default: str
+    due_at: str
+    seconds_left: float | None
+
+    @property
+    def time_left(self) -> Sentence:
+        """The time left as people read it."""
+        if self.seconds_left is None:
+            return say("no deadline")
+        age = timestamps.say_age(abs(self.seconds_left))
+        return say("{age} left", age=age) if self.seconds_left > 0 else say("{age} overdue", age=age)
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form; an option has the `id` that settles the decision."""
+        left = None if self.seconds_left is None else round(self.seconds_left)
+        options = [{"id": choice, "label": label} for choice, label in self.options]
+        return {**contents_of(self), "options": options, "seconds_left": left}
+
+
+def open_decision(project: str, asked: Receipt, now: datetime) -> OpenDecision:
+    """Return what the receipt of a question to people asks."""
+    payload = _payload(asked)
+    due_at = payload.due_at
+    return OpenDecision(
+        asked.name.task_id,
+        project,
+        asked.name.source,
+        payload.text("context"),
+        tuple((choice, payload.label(choice)) for choice in payload.choices),
+        payload.text("default_if_timeout"),
+        timestamps.print_moment(due_at) if due_at else "",
+        (due_at - now).total_seconds() if due_at else None,
+    )
+
+
 def find_overdue(root: Root, now: datetime) -> list[Overdue]:
     """Return the decisions of all projects past their deadline, the oldest first. A profile that can't be read hides no other."""
     found = [one for project in profile.projects(root) for one in _of_project(root, project, now)]
@@ -68,12 +112,13 @@ def _of_project(root: Root, project: str, now: datetime) -> Iterator[Overdue]:
     except (OracleError, OSError):
         return
     for asked in filter(None, (_open_question(folder, name) for name in names)):
-        payload = DecisionPayload(dict(asked.fields[PAYLOAD]))  # type: ignore[call-overload]
-        due_at = payload.due_at
-        if due_at is not None and due_at <= now:
-            yield Overdue(
-                asked.name.task_id, project, timestamps.print_moment(due_at), payload.text("default_if_timeout")
-            )
+        found = open_decision(project, asked, now)
+        if found.seconds_left is not None and found.seconds_left <= 0:
+            yield Overdue(found.decision_id, project, found.due_at, found.default)
+
+
+def _payload(asked: Receipt) -> DecisionPayload:
+    return DecisionPayload(dict(asked.fields[PAYLOAD]))  # type: ignore[call-overload]
 
 
 def _open_question(folder: str, file_name: str) -> Receipt | None:

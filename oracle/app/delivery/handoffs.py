@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 
 from oracle.app import claims
 from oracle.app.claims import ToldClaim
@@ -21,8 +21,9 @@ from oracle.domain.values import value
 from oracle.errors import DiskFailure, NotFound, OracleError, UsageError
 from oracle.store.delivery import handoff_list, responses
 from oracle.store.delivery.handoff_list import Around, Chapter, Listing
+from oracle.store.disk.file_cache import FileCache
 from oracle.store.root import profile
-from oracle.wording import LIST, joined, say, say_many
+from oracle.wording import LIST, Sentence, joined, say, say_many
 
 STATES = tuple(step.value for step in HandoffStep if step is not HandoffStep.NONE)
 
@@ -40,6 +41,12 @@ class ListedHandoff:
     def is_stale(self) -> bool:
         """Return whether it has waited for longer than it should."""
         return is_stale(self.handoff.state, self.age)
+
+    @property
+    def age_shown(self) -> Sentence:
+        """The age as people read it, marked when it has waited too long."""
+        age = timestamps.say_age(self.age)
+        return say("{age}, stale", age=age) if self.is_stale else age
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form."""
@@ -71,10 +78,11 @@ class Outside:
 
 @value
 class Handoffs:
-    """A listing, the one that changed last at the end, and sentences on what could not be read."""
+    """A listing, the one that changed last at the end, sentences on what could not be read, and the teams that were read."""
 
     items: tuple[ListedHandoff, ...]
     problems: tuple[str, ...] = ()
+    teams: tuple[Team, ...] = ()
 
 
 @value
@@ -115,27 +123,32 @@ class Story:
         }
 
 
-def list_all(context: Context, *, project: str = "", state: str = "") -> Handoffs:
-    """Return the handoffs of one project, or of all with problems named. Raises UsageError for an unknown state, NoProfile."""
+def list_all(context: Context, *, project: str = "", state: str = "", cache: FileCache | None = None) -> Handoffs:
+    """Return the handoffs of one project, or of all with problems named. Raises UsageError for an unknown state, NoProfile.
+
+    With a `cache`, only receipts that changed are read again.
+    """
     if state and state not in STATES:
         raise UsageError(say("There is no state {state!r}.", state=state), hint=suggest(state, STATES))
     items: list[ListedHandoff] = []
     problems: list[str] = []
+    teams: list[Team] = []
     around = _outside(context)
     for name in [project] if project else profile.projects(context.root):
         try:
             team = open_team(context, name)
-            found = of_team(context, team, around)
+            found = of_team(context, team, around, cache)
         except OracleError as error:
             if project:
                 raise
             problems.append(error.sentence)
             continue
+        teams.append(team)
         items += _listed(context, team, found.handoffs)
         problems += found.problems
     kept = [item for item in items if not state or item.handoff.state.step.value == state]
     problems += [sentence for item in items for sentence in item.handoff.problems]
-    return Handoffs(tuple(sorted(kept, key=lambda item: -item.age)), tuple(problems))
+    return Handoffs(tuple(sorted(kept, key=lambda item: -item.age)), tuple(problems), tuple(teams))
 
 
 def _listed(context: Context, team: Team, found: Sequence[Handoff]) -> list[ListedHandoff]:
@@ -148,8 +161,6 @@ def _listed(context: Context, team: Team, found: Sequence[Handoff]) -> list[List
 
 def _command(context: Context, team: Team, handoff: Handoff) -> str:
     """Return the command that does the next step of a handoff; what only its writer knows is `FILE` or `…`."""
-    from shlex import join
-
     state = handoff.state
     complete = ("oracle", "compat", "complete_handoff", "--profile", team.profile.path, "--source", handoff.answerer)
     deliver = ("oracle", "deliver", "--project", team.project, "--task-id", handoff.task_id, "--to", handoff.asker)
@@ -157,20 +168,31 @@ def _command(context: Context, team: Team, handoff: Handoff) -> str:
         return "oracle resume"
     if state.party is Party.OPERATOR:
         aside = responses.conflicts_of(context.root, handoff.task_id)
-        return join((*deliver, "--response-file", aside[-1] if aside else "FILE", "--supersede"))
+        return _join((*deliver, "--response-file", aside[-1] if aside else "FILE", "--supersede"))
     if state.party is Party.ASKER:
         ends = ("--from", handoff.answerer, "--to", handoff.asker)
-        return join(("oracle", "ack", handoff.task_id, "--project", team.project, *ends))
+        return _join(("oracle", "ack", handoff.task_id, "--project", team.project, *ends))
     if state.party is Party.NOBODY:
         return ""
     if handoff.dispatch is not None and handoff.dispatch.asks_people:
         return dispatches.command_to_settle(team, handoff.dispatch)
     if team.profile.role(handoff.answerer) == "memory":
-        return join((*deliver, "--response-file", "FILE"))
-    return join((*complete, "--target", handoff.asker, "--task-id", handoff.task_id, "--summary", "…"))
+        return _join((*deliver, "--response-file", "FILE"))
+    return _join((*complete, "--target", handoff.asker, "--task-id", handoff.task_id, "--summary", "…"))
 
 
-def of_team(context: Context, team: Team, around: Outside | None = None) -> Listing:
+def _join(words: Sequence[str]) -> str:
+    return " ".join(map(_quote, words))
+
+
+@lru_cache(maxsize=4096)  # a listing repeats the same few words for each handoff
+def _quote(word: str) -> str:
+    from shlex import quote
+
+    return quote(word)
+
+
+def of_team(context: Context, team: Team, around: Outside | None = None, cache: FileCache | None = None) -> Listing:
     """Return the handoffs of one team with all that lies around its folder."""
     outside = around or _outside(context)
     mine = Around(
@@ -181,7 +203,7 @@ def of_team(context: Context, team: Team, around: Outside | None = None) -> List
         partial(responses.digest_on_disk, context.root),
         partial(_is_queued, team, {}),
     )
-    return handoff_list.list_handoffs(team.folder, now=context.now(), around=mine)
+    return handoff_list.list_handoffs(team.folder, now=context.now(), around=mine, cache=cache)
 
 
 def _is_queued(team: Team, queued: dict[str, set[str]], task_id: str, seat: str) -> bool:

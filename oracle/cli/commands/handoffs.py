@@ -76,50 +76,25 @@ def _whole(items: Sequence[ListedHandoff]) -> Table:
 
 def _lines(items: Sequence[ListedHandoff]) -> Table:
     """Return a line for each handoff. `--json` and `show` tell the rest."""
+    from oracle.domain import timestamps
+
     headings = say_each("task", "state", "age", "next step", "project", "from", "to")
     is_wide, is_mixed = columns() >= _WIDE, len({item.project for item in items}) > 1
     rows = []
     for item in items:
         handoff, state = item.handoff, item.handoff.state
         ends = (handoff.asker, handoff.answerer) if is_wide else ("", "")
-        age = _age_of(item) if is_wide else _age(item.age)
-        rows.append((handoff.task_id, state.step.value, age, _next_step(item), item.project if is_mixed else "", *ends))
+        age = item.age_shown if is_wide else timestamps.say_age(item.age)
+        rows.append(
+            (handoff.task_id, state.step.value, age, handoff.next_step, item.project if is_mixed else "", *ends)
+        )
     return Table(headings, rows, is_one_line=True)
-
-
-def _next_step(item: ListedHandoff) -> Sentence:
-    seat = item.handoff.next_seat()
-    match item.handoff.state.party:
-        case "asker":
-            return say("read: {seat}", seat=seat)
-        case "answerer":
-            return say("answer: {seat}", seat=seat)
-        case "operator":
-            return say("decide: {seat}", seat=seat)
-        case "oracle":
-            return say("oracle resume")
-    return say("none")
 
 
 def _row(item: ListedHandoff) -> tuple[str, ...]:
     handoff, state = item.handoff, item.handoff.state
-    ends = (handoff.asker, handoff.answerer, state.step.value, _age_of(item), handoff.next_seat() or say("nobody"))
+    ends = (handoff.asker, handoff.answerer, state.step.value, item.age_shown, handoff.next_seat() or say("nobody"))
     return (item.project, handoff.task_id, *ends, state.action, item.command)
-
-
-def _age_of(item: ListedHandoff) -> Sentence:
-    age = _age(item.age)
-    return say("{age}, stale", age=age) if item.is_stale else age
-
-
-def _age(seconds: float) -> Sentence:
-    if seconds >= 86400:
-        return say("{days} d", days=int(seconds // 86400))
-    if seconds >= 3600:
-        return say("{hours} h", hours=int(seconds // 3600))
-    if seconds >= 60:
-        return say("{minutes} min", minutes=int(seconds // 60))
-    return say("{seconds} s", seconds=int(seconds))
 
 
 def _tell(story: Story) -> list[str]:
@@ -157,7 +132,7 @@ def _tell_state(story: Story, item: ListedHandoff) -> list[str]:
         say(
             "  {state} for {age}; next {seat}: {action}",
             state=state.step.value,
-            age=_age_of(item),
+            age=item.age_shown,
             seat=handoff.next_seat() or say("nobody"),
             action=state.action,
         ),

@@ -6,9 +6,10 @@ What those files are called and say is the business of `receipts`.
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import cache
 
 from oracle.domain.values import replace, value
-from oracle.wording import say
+from oracle.wording import Sentence, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -127,7 +128,11 @@ def state(pieces: Collection[Piece]) -> State:
     A crash while a dispatch is consumed may leave it and its `.consumed`; consuming again ends that. A response without a
     completion belongs to a delivery that died before its receipt; a completion without any dispatch was unsolicited.
     """
-    present = frozenset(pieces)
+    return _state(frozenset(pieces))
+
+
+@cache
+def _state(present: frozenset[Piece]) -> State:
     step = _step(present)
     party, action, limit = _STATES[step]
     unsolicited = Piece.COMPLETION in present and not present & {Piece.DISPATCH, Piece.CONSUMED}
@@ -201,6 +206,21 @@ class Handoff:
         if found.party is Party.ANSWERER and self.dispatch is not None and self.dispatch.asks_people:
             return replace(found, action=_DECIDE)
         return found
+
+    @property
+    def next_step(self) -> Sentence:
+        """What happens next, in two words, and who does it."""
+        seat = self.next_seat()
+        match self.state.party:
+            case Party.ASKER:
+                return say("read: {seat}", seat=seat)
+            case Party.ANSWERER:
+                return say("answer: {seat}", seat=seat)
+            case Party.OPERATOR:
+                return say("decide: {seat}", seat=seat)
+            case Party.ORACLE:
+                return say("oracle resume")
+        return say("none")
 
     def next_seat(self) -> str:
         """Return the seat that acts next, or "oracle", "operator" or "" when none does."""

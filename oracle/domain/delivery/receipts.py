@@ -89,6 +89,7 @@ def _check_seat(seat: str) -> str:
     return check_name(seat, "seat")
 
 
+@lru_cache(maxsize=16_384)  # a view reads the names of a folder again and again
 def parse_file_name(file_name: str) -> tuple[ReceiptName, str] | None:
     """Return (name, suffix behind `.json`) of a file in a handoff folder, or None for a file that is no receipt's.
 

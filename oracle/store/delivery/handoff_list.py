@@ -17,6 +17,7 @@ from oracle.domain.values import replace, value
 from oracle.errors import DiskFailure
 from oracle.store.delivery.handoffs import Lease, read_claim
 from oracle.store.disk import files, steps
+from oracle.store.disk.file_cache import FileCache
 from oracle.wording import say
 
 
@@ -66,10 +67,12 @@ class _Files:
         self.consumed: Receipt | None = None
 
 
-def list_handoffs(folder: str, *, now: datetime, around: Around | None = None) -> Listing:
+def list_handoffs(
+    folder: str, *, now: datetime, around: Around | None = None, cache: FileCache | None = None
+) -> Listing:
     """Return the handoffs of a folder. A missing folder has none. Raises DiskFailure if it cannot be listed."""
     problems: list[str] = []
-    found = _read_folder(folder, problems)
+    found = _read_folder(folder, problems, cache or FileCache())
     for item in found.values():
         _settle_kind(item, found)
     completions: dict[tuple[str, str], list[_Files]] = defaultdict(list)
@@ -100,7 +103,7 @@ def tell_story(folder: str, task_id: str) -> tuple[Chapter, ...]:
         if name.task_id != task_id or suffix == CLAIM:
             continue
         problems: list[str] = []
-        receipt = _read(name, entry.path, problems)
+        receipt = _read(name, entry, problems, FileCache())
         if problems:
             receipt = Receipt(name, ReceiptKind.UNKNOWN, {}, tuple(problems))
         if receipt is not None:
@@ -108,15 +111,15 @@ def tell_story(folder: str, task_id: str) -> tuple[Chapter, ...]:
     return tuple(sorted(chapters, key=lambda one: (one.changed_at, one.path)))
 
 
-def _read_folder(folder: str, problems: list[str]) -> dict[ReceiptName, _Files]:
+def _read_folder(folder: str, problems: list[str], cache: FileCache) -> dict[ReceiptName, _Files]:
     found: dict[ReceiptName, _Files] = {}
     for name, suffix, entry in _scan(folder, problems):
         item = found.setdefault(name, _Files(name))
         item.times[suffix] = _changed_at(entry)
         if suffix == "":
-            item.receipt = _read(name, entry.path, problems)
+            item.receipt = _read(name, entry, problems, cache)
         elif suffix == CONSUMED:
-            item.consumed = _read(name, entry.path, problems)
+            item.consumed = _read(name, entry, problems, cache)
     return found
 
 
@@ -138,19 +141,27 @@ def _scan(folder: str, problems: list[str]) -> Iterator[tuple[ReceiptName, str, 
 
 
 def _changed_at(entry: os.DirEntry[str]) -> float:
+    status = _status(entry)
+    return status.st_mtime if status else 0.0
+
+
+def _status(entry: os.DirEntry[str]) -> os.stat_result | None:
     try:
-        return entry.stat().st_mtime
+        return entry.stat()
     except OSError:
-        return 0.0
+        return None
 
 
-def _read(name: ReceiptName, path: str, problems: list[str]) -> Receipt | None:
-    try:
+def _read(name: ReceiptName, entry: os.DirEntry[str], problems: list[str], cache: FileCache) -> Receipt | None:
+    def read(path: str) -> Receipt | None:
         raw = steps.read(path)
+        return None if raw is None else receipts.read_receipt(name, raw)
+
+    try:
+        return cache.get(entry.path, read, _status(entry))
     except DiskFailure as error:
         problems.append(error.sentence)
         return None
-    return None if raw is None else receipts.read_receipt(name, raw)
 
 
 def _kind(item: _Files) -> ReceiptKind:

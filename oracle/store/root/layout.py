@@ -95,6 +95,7 @@ class Root:
         self.injected = f"{state}/injected"  # what each session was given with its prompts
         self.packets = f"{state}/packets"  # packets that agents were given, for inspection
         self.proposals = f"{state}/proposals"  # experiences that wait to be accepted
+        self.hub = f"{state}/hub.json"  # the hub that this machine joined
         self.daemon_lock = f"{state}/daemon.lock"  # held by the daemon
         self.daemon_status = f"{state}/daemon.json"  # the last status of the daemon
         self.daemon_log = f"{state}/daemon.log"  # the daemon's log, in JSON lines

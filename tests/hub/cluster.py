@@ -1,0 +1,147 @@
+"""A PostgreSQL cluster of the tests' own, run by an ordinary user in a temporary folder, with a fresh database for each test.
+
+It listens on a socket in its folder, and on the loopback address once `port` is asked for.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+from pathlib import Path
+
+USERS = ("postgres", "nobody")
+"""Who runs the server where the tests run as root, which PostgreSQL refuses."""
+SETTINGS = {
+    "fsync": "off",
+    "full_page_writes": "off",
+    "synchronous_commit": "off",
+    "shared_buffers": "16MB",
+    "max_connections": "60",
+    "listen_addresses": "",
+    "autovacuum": "off",
+    "log_min_messages": "fatal",
+}
+SUPERUSER = "postgres"
+ADMIN_PASSWORD = "admin-password"
+
+
+@functools.cache
+def missing() -> str:
+    """Tell why there can be no cluster, "" where there can."""
+    if not programs():
+        return "PostgreSQL is not installed"
+    if os.getuid() == 0 and not (runner() and shutil.which("setpriv")):
+        return "the tests run as root, and there is no other user or no setpriv to run PostgreSQL"
+    return ""
+
+
+@functools.cache
+def programs() -> str:
+    """Return the folder of PostgreSQL's programs, "" for none: Debian keeps them out of PATH."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"), key=lambda path: int(path.parts[-3]))
+    in_path = shutil.which("postgres")
+    return str(found[-1].parent) if found else str(Path(in_path).resolve().parent) if in_path else ""
+
+
+def runner() -> pwd.struct_passwd | None:
+    known = {user.pw_name: user for user in pwd.getpwall()}
+    return next((known[name] for name in USERS if name in known), None)
+
+
+class Cluster:
+    """A running cluster. `host` is the folder of its socket; SUPERUSER and the owner of each database need no password there."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="oracle-pg-"))
+        self.host = str(self.folder)
+        self.data = self.folder / "data"
+        self._port = 0
+        self._numbers = itertools.count(1)
+        user = runner() if os.getuid() == 0 else None
+        if user:
+            os.chown(self.folder, user.pw_uid, user.pw_gid)
+        self._before = ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"] if user else []
+        self._call(
+            "initdb",
+            f"--pgdata={self.data}",
+            f"--username={SUPERUSER}",
+            "--auth-local=trust",
+            "--auth-host=scram-sha-256",
+            "--encoding=UTF8",
+            "--locale=C",
+            "--no-sync",
+        )
+        self.start()
+
+    def start(self) -> None:
+        """Start the server, after `stop` too."""
+        settings = {**SETTINGS, "unix_socket_directories": self.host}
+        if self._port:
+            settings |= {"listen_addresses": "127.0.0.1", "port": str(self._port)}
+        words = " ".join(f"-c {name}='{text}'" for name, text in settings.items())
+        self._call("pg_ctl", "start", "-w", f"--pgdata={self.data}", f"--log={self.folder}/log", f"--options={words}")
+
+    def stop(self, *, mode: str = "fast") -> None:
+        """Stop the server; the mode `immediate` is as good as a crash."""
+        self._call("pg_ctl", "stop", "-w", f"--pgdata={self.data}", f"--mode={mode}")
+
+    @property
+    def port(self) -> int:
+        """The port of the loopback address. The first use restarts the server; there each role needs its password."""
+        if not self._port:
+            with socket.socket() as free:
+                free.bind(("127.0.0.1", 0))
+                port = free.getsockname()[1]
+            self.stop()
+            self._port = port
+            self.start()
+        return self._port
+
+    def dsn(self, database: str = "postgres", user: str = SUPERUSER) -> str:
+        """Return the connection string of a database through the socket."""
+        port = f" port={self._port}" if self._port else ""
+        return f"host={self.host}{port} dbname={database} user={user}"
+
+    def run(self, sql: str, database: str = "postgres") -> str:
+        """Run SQL as the superuser, and return what it prints."""
+        return self._call("psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-d", self.dsn(database), "-c", sql)
+
+    def create_database(self) -> str:
+        """Create a database whose owner, no superuser, may create roles; return the owner's connection string."""
+        name = f"test_{os.getpid()}_{next(self._numbers)}"
+        self.run(f"CREATE ROLE {name} LOGIN CREATEROLE PASSWORD '{ADMIN_PASSWORD}'")
+        self.run(f"CREATE DATABASE {name} OWNER {name} TEMPLATE template0")
+        return self.dsn(name, name)
+
+    def close(self) -> None:
+        """Stop the server and remove all that it wrote."""
+        subprocess.run(
+            [*self._before, f"{programs()}/pg_ctl", "stop", f"--pgdata={self.data}", "--mode=immediate"],
+            capture_output=True,
+            timeout=60,
+            check=False,
+            cwd="/",
+        )
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _call(self, program: str, *words: str) -> str:
+        log = self.folder / "calls"
+        with log.open("w+b") as out:  # no pipe: the server would hold it open
+            done = subprocess.run(
+                [*self._before, f"{programs()}/{program}", *words],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                timeout=120,
+                check=False,
+                cwd="/",
+            )
+        said = log.read_text(errors="replace")
+        assert done.returncode == 0, f"{program}: {said}"
+        return said.strip()

@@ -12,32 +12,19 @@ from typing import TYPE_CHECKING
 from oracle.errors import UsageError
 from oracle.mcp.binding import Binding
 from oracle.process import Streams
+from oracle.serving import HOST, StopSignal, comparer, serve
 from oracle.wording import say
 
 if TYPE_CHECKING:
-    import asyncio
     import socket
-    from collections.abc import Callable
 
-    import uvicorn
     from mcp.server.lowlevel import Server
 
     from oracle.app.context import Context
     from oracle.mcp.tool_runner import ToolRunner
 
 
-HOST = "127.0.0.1"
 PATH = "/mcp"
-_LAST_PORT = 65535
-
-REQUEST_TIMEOUT = 10.0
-"""Seconds in which a client must have sent its whole request. A silent connection holds a file descriptor."""
-
-MAX_WAITING = 16
-"""Connections that may be without a whole request at a time. One more closes the oldest of them."""
-
-_BACKLOG = 4
-"""Connections that are accepted at once, before the oldest is closed. asyncio takes as many as the queue of the socket may hold."""
 
 
 def find_token(context: Context) -> tuple[str, str]:
@@ -74,57 +61,9 @@ def serve_stdio(binding: Binding, streams: Streams) -> None:
         runner.close()
 
 
-def listen(port: int) -> socket.socket:
-    """Return a socket that listens on this machine only; port 0 chooses a free one.
-
-    Raises UsageError if the port is in use.
-    """
-    import socket
-
-    if port > _LAST_PORT:
-        raise UsageError(
-            say("Invalid port {port}.", port=port),
-            hint=say("Choose one up to {last}; 0 means any free port.", last=_LAST_PORT),
-        )
-    try:
-        return socket.create_server((HOST, port))
-    except OSError as error:
-        raise UsageError(
-            say("Cannot listen on port {port}: {strerror}.", port=port, strerror=error.strerror),
-            hint=say("Choose another with --port; 0 means any free port."),
-        ) from error
-
-
-class StopSignal:
-    """Handle SIGTERM from the start: it may come while imports run, which must not be interrupted.
-
-    uvicorn handles the signal itself while it serves. It raises the signal again at its end, which is ignored here.
-    """
-
-    def __init__(self) -> None:
-        import signal
-
-        self.is_asked = False
-        self._server: uvicorn.Server | None = None
-        signal.signal(signal.SIGTERM, self._note)
-
-    def controls(self, server: uvicorn.Server) -> bool:
-        """Let the signal stop this server. Returns whether it has already come."""
-        self._server = server
-        return self.is_asked
-
-    def _note(self, *_: object) -> None:
-        self.is_asked = True
-        if self._server is not None:
-            self._server.should_exit = True
-
-
 def serve_http(binding: Binding, door: socket.socket, token: str, *, stop: StopSignal) -> None:
     """Serve clients that know the token, until SIGTERM. Raises UsageError without the SDK."""
-    import asyncio
-
     runner, server = _prepare(binding)
-    import uvicorn
     from mcp.server.auth.provider import AccessToken
     from mcp.server.auth.settings import AuthSettings
     from pydantic import AnyHttpUrl
@@ -135,72 +74,19 @@ def serve_http(binding: Binding, door: socket.socket, token: str, *, stop: StopS
         async def verify_token(self, token: str) -> AccessToken | None:
             return AccessToken(token=token, client_id="oracle", scopes=[]) if is_same(token) else None
 
-    is_same = _comparer(token)
+    is_same = comparer(token)
     url = AnyHttpUrl(address(door))
     auth = AuthSettings(issuer_url=url, resource_server_url=None)
     app = server.streamable_http_app(streamable_http_path=PATH, host=HOST, auth=auth, token_verifier=OneToken())
-    settings = uvicorn.Config(
-        app,
-        http=_bounded_protocol(),
-        backlog=_BACKLOG,
-        log_config=None,
-        access_log=False,
-        timeout_graceful_shutdown=5,
-    )
-    served = uvicorn.Server(settings)
     try:
-        if not stop.controls(served):
-            asyncio.run(served.serve(sockets=[door]))
+        serve(app, door, stop)
     finally:
         runner.close()
-
-
-def _bounded_protocol() -> type[asyncio.Protocol]:
-    """Return uvicorn's protocol with an end to waiting for requests, in time and in number."""
-    from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
-
-    class BoundedConnection(H11Protocol):
-        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-            super().connection_made(transport)
-            self._wait()
-            waiting = [one for one in self.connections if isinstance(one, BoundedConnection) and one.is_waiting()]
-            if len(waiting) > MAX_WAITING:
-                min(waiting, key=lambda one: one.deadline.when()).transport.close()
-
-        def on_response_complete(self) -> None:
-            super().on_response_complete()
-            self.deadline.cancel()
-            self._wait()
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            self.deadline.cancel()
-            super().connection_lost(exc)
-
-        def is_waiting(self) -> bool:
-            """Return whether no whole request has arrived since the last answer."""
-            cycle: RequestResponseCycle | None = self.cycle
-            is_idle = cycle is None or cycle.response_complete or cycle.more_body
-            return is_idle and not self.transport.is_closing()
-
-        def _wait(self) -> None:
-            self.deadline = self.loop.call_later(REQUEST_TIMEOUT, self._expire)
-
-        def _expire(self) -> None:
-            if self.is_waiting():
-                self.transport.close()
-
-    return BoundedConnection
 
 
 def address(door: socket.socket) -> str:
     """Return the URL for clients."""
     return f"http://{HOST}:{door.getsockname()[1]}{PATH}"
-
-
-def _comparer(token: str) -> Callable[[str], bool]:
-    from hmac import compare_digest
-
-    return lambda given: compare_digest(given.encode("utf-8", "replace"), token.encode("ascii"))
 
 
 def _prepare(binding: Binding) -> tuple[ToolRunner, Server[dict[str, object]]]:

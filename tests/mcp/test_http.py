@@ -18,7 +18,7 @@ import uvicorn
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
-from oracle.mcp.serving import StopSignal
+from oracle.serving import StopSignal
 from tests.mcp.clients import Result, command, put
 from tests.mcp.test_stdio import HELLO
 
@@ -141,7 +141,7 @@ def test_a_signal_ends_it_in_peace_and_a_taken_port_is_said(root: Path):
 
 
 def test_a_free_port_is_free():
-    from oracle.mcp import serving
+    from oracle import serving
 
     with serving.listen(0) as door:
         assert door.getsockname()[0] == "127.0.0.1"
@@ -159,7 +159,7 @@ HALVES = {
 def test_half_requests_end_and_do_not_keep_others_out(root: Path):
     put(root, "projects/arena/planner/retry.md", "The upload retries five times.\n")
     few = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (64, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))\n"
-    served = Served(root, before=f"{few}from oracle.mcp import serving; serving.REQUEST_TIMEOUT = 2.0\n")
+    served = Served(root, before=f"{few}from oracle import serving; serving.REQUEST_TIMEOUT = 2.0\n")
     port = int(served.url.rpartition(":")[2].partition("/")[0])
     silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(100)]
     try:

@@ -205,6 +205,7 @@ def mcp(
     from oracle.app.context import Context
     from oracle.mcp import serving
     from oracle.mcp.binding import Binding
+    from oracle.serving import StopSignal, listen
 
     context = Context.open(call.memory_dir)
     binding = Binding(context.root.path, seat, project)
@@ -214,8 +215,8 @@ def mcp(
     if streams is not None:
         serving.serve_stdio(binding, streams)
         return
-    (token, kept), stop = serving.find_token(context), serving.StopSignal()
-    with serving.listen(PORT if port is None else port) as door:
+    (token, kept), stop = serving.find_token(context), StopSignal()
+    with listen(PORT if port is None else port) as door:
         url = serving.address(door)
         if call.as_json:
             call.print_json({"url": url, "token_file": kept})

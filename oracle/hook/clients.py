@@ -61,6 +61,9 @@ CLIENTS = {
 }
 CLAUDE, CODEX, GEMINI = CLIENTS.values()
 
+EVENTS = tuple(dict.fromkeys(name for client in CLIENTS.values() for name in client.events))
+ALL_EVENTS = "all"
+
 
 def find_client(tool: str) -> Client:
     """Return the client of a name. Raises UsageError for an unknown one."""
@@ -70,8 +73,8 @@ def find_client(tool: str) -> Client:
 
 
 def find_events(client: Client, names: str) -> list[str]:
-    """Return the events of a list with commas, `all` for every one. Raises UsageError for one that the client does not have."""
-    wanted = list(client.events) if names == "all" else [name.strip() for name in names.split(",") if name.strip()]
+    """Return the events of a list with commas, `all` for each. Raises UsageError for one that the client does not have."""
+    wanted = list(client.events) if names == ALL_EVENTS else [name.strip() for name in names.split(",") if name.strip()]
     unknown = next((name for name in wanted if name not in client.events), "" if wanted else names)
     if unknown or not wanted:
         raise UsageError(

@@ -14,6 +14,7 @@ from oracle.errors import DiskFailure, LockTimeout, NotInMemory
 from oracle.index import scan
 from oracle.index.db import Database, get_meta, immediate, snapshot
 from oracle.index.schema import read_reason
+from oracle.store.markdown import listing
 from oracle.store.root.layout import Root
 from oracle.wording import say
 
@@ -157,7 +158,7 @@ class Index:
         rows = connection.execute(
             "SELECT path, sentence FROM problem WHERE reason GLOB ? OR reason GLOB ?"
             " OR (reason = ? AND (path GLOB '*.md' OR path GLOB '*.json')) LIMIT 3",
-            (*(f"{reason}*" for reason in scan.UNREADABLE_REASONS), scan.DANGLING),
+            (*(f"{reason}*" for reason in listing.UNREADABLE_REASONS), listing.DANGLING),
         )
         for path, sentence in rows:
             reason = read_reason(sentence)

@@ -11,9 +11,9 @@ import pytest
 from oracle.api import Oracle
 from oracle.app.root import check
 from oracle.domain.links.links import DEFAULT_PATTERNS
-from oracle.index.scan import stat_of
 from oracle.index.write import reader_process, rebuild
 from oracle.index.write.reader_process import ReaderProcess, read_batch
+from oracle.store.markdown.listing import stat_of
 from oracle.store.root.layout import Root
 
 

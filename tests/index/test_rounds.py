@@ -9,9 +9,10 @@ import pytest
 
 from oracle.api import Oracle
 from oracle.errors import DiskFailure
-from oracle.index import fresh, rounds, scan
+from oracle.index import fresh, rounds
 from oracle.index.read import query
 from oracle.store.daemon.state import Instance, holder
+from oracle.store.markdown import listing
 from oracle.store.root.lock import WriteLock, vouched_ns
 from tests.index.test_freshness import edit_unseen
 from tests.laws.ledger import Clock, assert_like_rebuilt, pass_a_tick
@@ -177,9 +178,9 @@ def test_a_file_that_was_read_too_young_is_read_again(oracle: Oracle, root: Path
     # The index was so quick to read it that the stat is as it was then.
     connection.execute(
         "UPDATE record SET mtime_ns = ?, size = ?, inode = ?, ctime_ns = ? WHERE path = ?",
-        (*scan.stat_of(path.stat()), f"{BUILDER}/young.md"),
+        (*listing.stat_of(path.stat()), f"{BUILDER}/young.md"),
     )
-    digest = scan.digest_of(scan.read_folder(oracle.root, BUILDER))
+    digest = listing.digest_of(listing.read_folder(oracle.root, BUILDER))
     connection.execute("UPDATE folder SET digest = ? WHERE path = ?", (digest, BUILDER))
     clock.advance(5)
     assert "6" in numbers(oracle)

@@ -178,10 +178,10 @@ def test_inodes_of_64_bits(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             {"st_mtime_ns": status.st_mtime_ns, "st_ctime_ns": status.st_ctime_ns},
         )  # type: ignore[arg-type]
 
-    from oracle.index import scan
+    from oracle.store.markdown import listing
 
-    narrow = scan.stat_of
-    monkeypatch.setattr(scan, "stat_of", lambda status: narrow(widen(status)))
+    narrow = listing.stat_of
+    monkeypatch.setattr(listing, "stat_of", lambda status: narrow(widen(status)))
     with Oracle.open(str(root)) as oracle:
         assert_good_ones_are_found(oracle)
         assert_good_ones_are_found(oracle)

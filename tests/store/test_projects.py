@@ -65,3 +65,29 @@ def test_another_folder_for_the_registry(place: tuple[Root, Path, dict[str, str]
     (tmp_path / "registry/projects.json").write_text(json.dumps({"demo": {"repo_path": str(home / "b")}}))
     named = {**environ, "CLAWSEAT_REGISTRY_HOME": str(tmp_path / "registry")}
     assert projects.repository(root, "demo", named) == str(home / "b")
+
+
+@pytest.mark.parametrize(
+    ("folder", "project"),
+    [
+        ("a", "demo"),
+        ("a/src/deep", "demo"),
+        ("a/inner/src", "inner"),
+        ("b", "profiled"),
+        ("b/src", "profiled"),
+        ("ab", ""),
+        (".", ""),
+        (".agents/workspaces/solo/builder", "solo"),
+        ("nowhere", ""),
+    ],
+)
+def test_a_folder_belongs_to_the_innermost_repository_else_to_its_workspace(
+    place: tuple[Root, Path, dict[str, str]], folder: str, project: str
+) -> None:
+    root, home, environ = place
+    (home / "a/inner").mkdir()
+    registry = [{"name": "inner", "repo_path": "~/a/inner"}, ENTRY, "profiled"]
+    (home / ".clawseat").mkdir()
+    (home / ".clawseat/projects.json").write_text(json.dumps(registry))
+    projects.init_profile(root, "profiled", ["memory"], repo_root=str(home / "b"))
+    assert projects.project_at(root, str(home / folder), environ) == project

@@ -23,14 +23,14 @@ from oracle.domain.names import FOREIGN
 from oracle.errors import OracleError, TreeEmptied
 from oracle.index.db import Corrupt, Database, get_meta, immediate
 from oracle.index.reports import ReconcileReport
-from oracle.index.scan import ABSENT as ABSENT_FOLDER
-from oracle.index.scan import folder_mtime, stat_of
 from oracle.index.schema import SCHEMA_VERSION
 from oracle.index.write import projections
 from oracle.index.write.rebuild import rebuild
 from oracle.index.write.reconcile import reconcile
 from oracle.index.write.rows import Writer
 from oracle.store.markdown import records
+from oracle.store.markdown.listing import ABSENT as ABSENT_FOLDER
+from oracle.store.markdown.listing import folder_mtime, stat_of
 from oracle.store.root.layout import Root
 from oracle.wording import say
 

@@ -81,17 +81,6 @@ class Remembered:
         return {**self.written.as_json(), "superseded": list(self.superseded), "dates": dates}
 
 
-def project_in(context: Context, folder: str) -> str:
-    """Return the registered project whose repository holds a folder, the innermost of several, "" for none."""
-    here = os.path.realpath(folder)
-    found = {
-        os.path.realpath(path): name
-        for name in projects.names(context.root, os.environ)
-        if (path := projects.repository(context.root, name, os.environ))
-    }
-    return next((found[path] for path in sorted(found, key=len, reverse=True) if f"{here}/".startswith(f"{path}/")), "")
-
-
 def missing_parts(note: Note) -> tuple[str, ...]:
     """Return which of `why` and `how_to_apply` a note still needs. Raises UsageError for an unknown type."""
     if note.type not in rules.MEMORY_TYPES:

@@ -22,11 +22,12 @@ from oracle.domain.records.records import RELATIONS, RETIRING
 from oracle.domain.values import contents_of, replace, value
 from oracle.errors import NotInMemory, OracleError, UsageError
 from oracle.index.db import Corrupt, immediate, snapshot
-from oracle.index.scan import expect_folder, stat_of
+from oracle.index.scan import expect_folder
 from oracle.index.write import projections
 from oracle.index.write.rows import Writer
 from oracle.store import journal
 from oracle.store.markdown import records
+from oracle.store.markdown.listing import stat_of
 from oracle.store.markdown.records import CheckedDraft, Created
 from oracle.wording import joined, say
 

@@ -11,6 +11,7 @@ from oracle.cli.application import group
 from oracle.cli.options import option
 from oracle.cli.output import print_line, visible_lines, write_out
 from oracle.cli.session import Call
+from oracle.hook.clients import ALL_EVENTS, EVENTS
 from oracle.wording import Sentence, say
 
 if TYPE_CHECKING:
@@ -19,10 +20,11 @@ if TYPE_CHECKING:
     from oracle.hook.clients import Client
 
 
+_EVENTS = (*EVENTS, ALL_EVENTS)
+
 Workspace = Annotated[str, option("--workspace DIR", "The folder that the agent starts in.")]
 Tool = Annotated[str, option("--tool claude|codex|gemini", "The client that runs the hook.")]
 SettingsPath = Annotated[str, option("--settings-path FILE", "Instead of the tool's files in DIR.")]
-_EVENTS = ("stop", "prompt", "start", "compact", "end", "subagent", "all")
 DryRun = Annotated[bool, option("--dry-run", "Write nothing; print the change as a diff.")]
 
 hook_app = group("Install, remove or check a seat's hooks.", example="oracle hook install --workspace ~/seats/memory")
@@ -38,8 +40,8 @@ def install(
     events: Annotated[
         str,
         option(
-            "--events NAMES",
-            "stop, prompt, start, compact, end, subagent; or all.",
+            f"--events {'|'.join(_EVENTS)}",
+            "When it runs; several with commas between them.",
             completion.listed(completion.words(*_EVENTS)),
         ),
     ] = "stop",

@@ -88,10 +88,10 @@ def remember(
 
 def _project(context: Context, kind: str, folder: str) -> str:
     """Return the project of a memory for which none was named. Raises UsageError for a project memory without one."""
-    from oracle.app.memories.remember import project_in
+    from oracle.app.prompting.seats import project_of
     from oracle.domain.records.remembered import PROJECT, USER
 
-    found = "" if kind == USER else project_in(context, folder)
+    found = "" if kind == USER else project_of(context, folder, os.environ)
     if kind == PROJECT and not found:
         raise UsageError(
             say("No registered project has its repository here."), hint=say("Name the project with --project.")

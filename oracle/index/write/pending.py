@@ -10,9 +10,9 @@ from oracle.domain.markdown.documents import digest_of
 from oracle.domain.names import FOREIGN, slug_in
 from oracle.index import scan
 from oracle.index.db import Database, get_meta
-from oracle.index.scan import Stat
 from oracle.index.write import projections
-from oracle.store.markdown import records
+from oracle.store.markdown import listing, records
+from oracle.store.markdown.listing import Stat
 from oracle.store.root.layout import Root, tops_of
 
 Known = tuple[str, Stat, int, bytes]
@@ -53,11 +53,11 @@ def _compare_files(connection: sqlite3.Connection, root: Root) -> Iterator[tuple
     queue = sorted(tops_of(root))
     while queue:
         path = queue.pop()
-        if scan.folder_mtime(root, path) <= scan.NOT_A_FOLDER:
+        if listing.folder_mtime(root, path) <= listing.NOT_A_FOLDER:
             if path.startswith(FOREIGN):  # a source that is not there drops nothing
                 known = {name: row for name, row in known.items() if not name.startswith(path + "/")}
             continue
-        folder = scan.read_folder(root, path)
+        folder = listing.read_folder(root, path)
         queue += [f"{path}/{name}" for name in folder.folders]
         if "" in folder.odd:  # an unreadable folder drops nothing
             known = {name: row for name, row in known.items() if not name.startswith(path + "/")}

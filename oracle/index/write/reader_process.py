@@ -24,9 +24,9 @@ from typing import IO
 import oracle
 from oracle.domain.links.links import Patterns
 from oracle.index.db import Database
-from oracle.index.scan import Stat
 from oracle.index.write import projections, reading
 from oracle.index.write.reading import Reading
+from oracle.store.markdown.listing import Stat
 from oracle.store.root.layout import Root
 
 Item = tuple[str, str, Stat]

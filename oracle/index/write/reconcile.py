@@ -14,10 +14,12 @@ from oracle.domain.names import FOREIGN, slug_in
 from oracle.index import scan
 from oracle.index.db import Database, get_meta, immediate
 from oracle.index.reports import SMALLEST_TREE, Progress, ReconcileReport, count_own, emptied
-from oracle.index.scan import Folder, Look, Stat
+from oracle.index.scan import Look
 from oracle.index.write import projections
 from oracle.index.write.rebuild import rebuild as build
 from oracle.index.write.rows import Writer
+from oracle.store.markdown import listing
+from oracle.store.markdown.listing import Folder, Stat
 from oracle.store.root.layout import Root
 from oracle.wording import say
 
@@ -83,7 +85,7 @@ def _compare(connection: sqlite3.Connection, root: Root, look: Look, *, now_ns: 
     until_ns = scan.doubted_until(now_ns, full=look.full)
     while queue:
         path = queue.pop()
-        folder = scan.list_folder(root, path)
+        folder = listing.list_folder(root, path)
         changes.folders[path] = folder
         _compare_files(connection, path, folder, changes, doubted_until_ns=until_ns)
         queue += [f"{path}/{name}" for name in folder.folders if f"{path}/{name}" not in known_folders]
@@ -114,7 +116,7 @@ def _compare_files(
         is_racy = old is not None and old[2] and max(stat.mtime_ns, stat.ctime_ns) <= doubted_until_ns
         if old is None or old[:2] != (stat, slug) or is_racy:
             changes.take.append((record, stat, slug))
-    if "" not in folder.odd or folder.mtime_ns == scan.NOT_A_FOLDER:
+    if "" not in folder.odd or folder.mtime_ns == listing.NOT_A_FOLDER:
         changes.drop += known
 
 

@@ -15,11 +15,12 @@ from oracle.domain.links.resolution import Namesakes, unresolved_target
 from oracle.domain.markdown.documents import Document, digest_of
 from oracle.domain.names import FOREIGN, is_entity, may_end, project_of
 from oracle.domain.records.records import RETIRING
-from oracle.index.scan import SETTLE_NS, Stat
+from oracle.index.scan import SETTLE_NS
 from oracle.index.schema import INSERT_PROBLEM, problem_columns
 from oracle.index.write import reading
 from oracle.index.write.projections import BACKLINKS, LINKS, MOST_PRINTED
 from oracle.index.write.reading import RECORD_COLUMNS, Reading
+from oracle.store.markdown.listing import Stat
 from oracle.store.root.configuration import patterns_of
 from oracle.store.root.layout import Root
 

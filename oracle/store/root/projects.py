@@ -58,21 +58,11 @@ def repository(root: Root, project: str, environ: Mapping[str, str]) -> str:
     The registry's `repo_path` comes before the profile's `repo_root`. A Root that holds its siblings itself has its
     registry beside it. If that does not name the project, the person's registry counts.
     """
-    from oracle.errors import OracleError
-    from oracle.store.root import profile
-
-    mine = choose_home(environ)
-    stated = environ.get("CLAWSEAT_REGISTRY_HOME")
-    places = {stated: mine} if stated else {f"{root.home}/.clawseat": root.home, f"{mine}/.clawseat": mine}
-    for place, home in places.items():
-        found = entries(_load(place)).get(project, {}).get("repo_path")
-        path = _expand(found, home) if isinstance(found, str) else ""
+    for place, home in _registries(root, environ).items():
+        path = _path_in(entries(_load(place)).get(project, {}), home)
         if path and os.path.isdir(path):
             return path
-    try:
-        path = profile.load(root, project, environ).repo_root
-    except OracleError:
-        return ""
+    path = _profile_root(root, project, environ)
     return path if os.path.isdir(path) else ""
 
 
@@ -82,21 +72,38 @@ def project_at(root: Root, place: str, environ: Mapping[str, str]) -> str:
     Of several repositories that hold the folder, the innermost counts.
     """
     real = os.path.realpath(place)
-    mine = choose_home(environ)
-    stated = environ.get("CLAWSEAT_REGISTRY_HOME")
     found: dict[str, str] = {}
-    for folder, home in (
-        {stated: mine}.items() if stated else {f"{mine}/.clawseat": mine, f"{root.home}/.clawseat": root.home}.items()
-    ):
+    for folder, home in _registries(root, environ).items():
         for name, fields in entries(_load(folder)).items():
-            path = fields.get("repo_path")
-            if isinstance(path, str) and (expanded := _expand(path, home)):
-                found[os.path.realpath(expanded)] = name
+            if path := _path_in(fields, home) or _profile_root(root, name, environ):
+                found.setdefault(os.path.realpath(path), name)
     holding = [path for path in found if real == path or real.startswith(f"{path}/")]
     if holding:
         return found[max(holding, key=len)]
     base = f"{os.path.realpath(root.workspaces)}/"
     return real[len(base) :].split("/")[0] if real.startswith(base) else ""
+
+
+def _registries(root: Root, environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the folders of the registries that count, the first before the others, each with the home that `~` means."""
+    mine = choose_home(environ)
+    stated = environ.get("CLAWSEAT_REGISTRY_HOME")
+    return {stated: mine} if stated else {f"{root.home}/.clawseat": root.home, f"{mine}/.clawseat": mine}
+
+
+def _path_in(entry: Mapping[str, object], home: str) -> str:
+    found = entry.get("repo_path")
+    return _expand(found, home) if isinstance(found, str) else ""
+
+
+def _profile_root(root: Root, project: str, environ: Mapping[str, str]) -> str:
+    from oracle.errors import OracleError
+    from oracle.store.root import profile
+
+    try:
+        return profile.load(root, project, environ).repo_root
+    except OracleError:
+        return ""
 
 
 def repository_spellings(root: Root, project: str, environ: Mapping[str, str]) -> tuple[str, ...]:

@@ -1,4 +1,7 @@
-"""The clients that run our hook: where each reads its settings, and what keeps hooks from running."""
+"""The clients that run our hook: where each reads its settings, and what keeps hooks from running.
+
+Every `oracle --help` imports it: cheap to import.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,6 @@ from collections.abc import Mapping
 from oracle.domain.spelling import suggest
 from oracle.domain.values import NOTHING, value
 from oracle.errors import UsageError
-from oracle.store.disk import steps
 from oracle.wording import say
 
 
@@ -97,6 +99,8 @@ def off_switch(client: Client, path: str, content: Mapping[str, object]) -> str:
 def _codex_switch(folder: str) -> str:
     """Return the feature flag in the workspace's or the user's config.toml that is off, with its file."""
     import tomllib
+
+    from oracle.store.disk import steps
 
     home = os.environ.get("CODEX_HOME") or os.path.expanduser("~/.codex")
     for path in (f"{folder}/config.toml", f"{home}/config.toml"):

@@ -31,6 +31,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 import corpus  # noqa: E402
 import delivery  # noqa: E402
 import meaning  # noqa: E402
+import prompting  # noqa: E402
 import yaml  # noqa: E402
 
 from oracle.api import Oracle  # noqa: E402
@@ -330,6 +331,11 @@ def bench_delivery(_: Bench) -> list[Row]:
     return [compare(*figures) for figures in delivery.measure()]
 
 
+def bench_prompts(bench: Bench) -> list[Row]:
+    """Time the hook of prompts, alone and where a daemon runs."""
+    return [compare(*figures) for figures in prompting.measure(bench.root(10_000))]
+
+
 BENCHES: dict[str, Callable[[Bench], list[Row]]] = {
     "backlinks": bench_backlinks,
     "cli": bench_cli,
@@ -341,6 +347,7 @@ BENCHES: dict[str, Callable[[Bench], list[Row]]] = {
     "memory": bench_memory,
     "meaning": bench_meaning,
     "delivery": bench_delivery,
+    "prompts": bench_prompts,
 }
 
 

@@ -53,7 +53,6 @@ def value(cls: type[T]) -> type[T]:
         "_fields_": tuple(names),
         "_defaults_": defaults,
         "_contents_": staticmethod(_contents(names)),
-        "__init__": _initialiser(names, defaults),
         "__eq__": _equals,
         "__hash__": _hash,
         "__repr__": _print,
@@ -62,6 +61,13 @@ def value(cls: type[T]) -> type[T]:
         "__reduce__": _reduce,
     }
     made: type[T] = type(cls).__new__(type, cls.__name__, cls.__bases__, body)
+
+    def first(self: object, *given: object, **named: object) -> None:
+        """Compile the initialiser for the first instance: most classes that a command imports never have one."""
+        made.__init__ = initialiser = _initialiser(names, defaults)  # type: ignore[method-assign]
+        initialiser(self, *given, **named)
+
+    made.__init__ = first  # type: ignore[method-assign]
     return made
 
 

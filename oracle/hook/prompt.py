@@ -29,6 +29,7 @@ def serve(raw: bytes) -> str:
     """Handle a payload in the environment of the process, without loading models. Return what to print on stdout."""
     with Context.open() as context:
         context.loads_models = False
+        context.index.is_hasty = True
         return answer(context, raw, os.environ)
 
 

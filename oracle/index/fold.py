@@ -47,6 +47,8 @@ def fold(text: str) -> str:
 
 def compose(text: str) -> str:
     """Return text in the form in which words are compared, its case kept; an emoji becomes a word of its own."""
+    if text.isascii():
+        return text
     text = unicodedata.normalize("NFKC", text).replace("ß", "ss").replace("ẞ", "ss")
     text = compiled(_EMOJI).sub(lambda match: f" emoji{ord(match[0])} ", text)
     if compiled(f"[{_UNSEEN}{_ACCENTED}]").search(text):

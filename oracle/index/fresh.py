@@ -35,6 +35,9 @@ CHEAP_NS = 100_000_000
 """What a cheap one costs at most. In a larger Root a query spends this on the next files (`index.rounds`), if the last look
 at all, or what the daemon vouches for, is older than COSTLY_LOOK_NS."""
 
+HASTY_NS = 10_000_000
+"""The same where a person waits for an agent to begin. What is quoted is read from disk in any case."""
+
 AGAIN_NS = 500_000_000
 """After a query found nothing and every file was scanned for it, how long until that is done again, unless the index was closed."""
 
@@ -57,6 +60,8 @@ class Index:
         self._looked_again_ns = -AGAIN_NS
         self.seen_ns = 0
         """Every change before this time is in the last answer; ns since 1970."""
+        self.is_hasty = False
+        """Whether queries look at fewer files at a time (HASTY_NS)."""
         self.in_rounds = False
         """Whether there are too many files to look at all of them for one query."""
 
@@ -122,7 +127,7 @@ class Index:
             return False
         self._looked_again_ns = now_ns
         try:
-            if int(get_meta(self._database.connect(), "full_look").partition(" ")[2] or 0) >= CHEAP_NS:
+            if int(get_meta(self._database.connect(), "full_look").partition(" ")[2] or 0) >= self._cheap_ns:
                 return False
             self._fresh_connection(fresh=True)
         except (DiskFailure, sqlite3.DatabaseError):
@@ -207,10 +212,14 @@ class Index:
         elif not os.path.isdir(state) and not os.access(self.root.path, os.W_OK):
             self._go_read_only()
 
+    @property
+    def _cheap_ns(self) -> int:
+        return HASTY_NS if self.is_hasty else CHEAP_NS
+
     def _look_due(self, connection: sqlite3.Connection, now_ns: int) -> tuple[bool, Part | None]:
         """Return whether to look at every file, or the part of the files that was looked at instead."""
         last, _, cost = get_meta(connection, "full_look").partition(" ")
-        is_cheap = int(cost or 0) < CHEAP_NS
+        is_cheap = int(cost or 0) < self._cheap_ns
         self.seen_ns = int(last or 0)
         is_recent = 0 <= now_ns - self.seen_ns <= (FULL_LOOK_NS if is_cheap else COSTLY_LOOK_NS)
         if is_recent or is_cheap:
@@ -218,7 +227,7 @@ class Index:
         from oracle.index.rounds import next_part
 
         self.in_rounds = True
-        self.seen_ns, part = next_part(connection, self.root, now_ns, self.seen_ns, (CHEAP_NS, COSTLY_LOOK_NS))
+        self.seen_ns, part = next_part(connection, self.root, now_ns, self.seen_ns, (self._cheap_ns, COSTLY_LOOK_NS))
         return False, part
 
     def _catch_up(self, look: scan.Look, doubted: Collection[str], patience: float) -> None:

@@ -139,6 +139,15 @@ def test_records_of_other_projects_stay_out(session: Session, place: str):
     assert "by the gateway" in session.ask(QUESTION, session="t", project="")
 
 
+@pytest.mark.parametrize("others", [0, 40])
+def test_records_of_other_projects_hide_none_of_no_project(session: Session, others: int):
+    for number in range(others):
+        text = f"# Uploads to the archive {number}\n\nUploads to the archive are retried often, often.\n"
+        session.put(f"projects/other/decision/{number}.md", text)
+    session.put("shared/decision/a.md", "# Gateway\n\nThe gateway also retries uploads to the archive.\n")
+    assert "The gateway" in session.ask(QUESTION)
+
+
 def test_experiences_and_memories_never_stand_in_each_others_section(session: Session):
     session.config("[experience]\nenabled = true\n")
     session.put(

@@ -69,6 +69,19 @@ def test_a_value_can_not_be_changed_and_has_no_room_for_more() -> None:
     assert point.more == {}
 
 
+@pytest.mark.parametrize("arguments", [(1,), (1, 2)])
+def test_the_initialiser_is_compiled_for_the_first_instance(arguments: tuple[int, ...]) -> None:
+    @value
+    class Pair:
+        one: int
+        two: int = 2
+
+    before = Pair.__init__
+    assert Pair(*arguments) == Pair(1, 2)
+    assert Pair.__init__ is not before
+    assert Pair.__init__.__code__.co_varnames == ("self", "one", "two")
+
+
 @pytest.mark.parametrize("arguments", [(), (1, 2, {}, 4)])
 def test_arguments_are_checked(arguments: tuple[object, ...]) -> None:
     with pytest.raises(TypeError, match="__init__"):

@@ -18,6 +18,7 @@ import pytest
 from oracle.daemon.answering import Answering
 from oracle.daemon.stats import Attempts, Stats
 from oracle.store.daemon import answer_socket
+from tests.growth import costs_at_most
 from tests.hook.seat import CHECKOUT, Seat
 
 if TYPE_CHECKING:
@@ -64,6 +65,19 @@ class Host:
                 return str(json.loads(said)["hookSpecificOutput"]["additionalContext"])
             self.misses.unlink(missing_ok=True)
         return ""
+
+
+def test_the_hook_costs_a_few_bare_starts(host: Host):
+    """Its own process and the work for one prompt, without a daemon."""
+    data = json.dumps(host.payload(session_id="")).encode()
+    environ = {**host.seat.environ, "ORACLE_PROJECT": "install"}
+
+    def start(*words: str) -> None:
+        for _ in range(5):
+            subprocess.run([sys.executable, *words], input=data, env=environ, capture_output=True, check=True)
+
+    assert host.context(host.payload())
+    assert costs_at_most(10, lambda: start("-I", "-S", str(HOOK)), than=lambda: start("-c", "pass"))
 
 
 @pytest.fixture

@@ -138,6 +138,21 @@ def test_a_round_that_takes_little_time_ends_the_rounds(
     assert numbers(oracle) == {"1", "2"}
 
 
+@pytest.mark.parametrize("is_hasty", [True, False])
+def test_a_hasty_query_looks_at_fewer_files(
+    oracle: Oracle, clock: Clock, monkeypatch: pytest.MonkeyPatch, is_hasty: bool
+) -> None:
+    for _ in range(QUESTIONS):
+        numbers(oracle)
+        clock.advance(1.1)
+    clock.advance(60)
+    monkeypatch.setattr(fresh, "CHEAP_NS", 1 << 62)
+    monkeypatch.setattr(fresh, "HASTY_NS", 0)
+    oracle.index.is_hasty = is_hasty
+    numbers(oracle)
+    assert oracle.index.in_rounds == is_hasty
+
+
 @pytest.mark.parametrize("kind", ["dangling", "linked"])
 def test_what_a_link_leads_to_is_looked_at(oracle: Oracle, root: Path, clock: Clock, kind: str) -> None:
     target = root / OTHER / "deep/target.md"

@@ -31,6 +31,8 @@ _LEFT_OUT = ("experience", "session")
 _STEM = 4
 _HITS = 12
 """Hits that are looked at, at least."""
+_READ = 32
+"""Records whose files are read for their words, half of what a search reads: a prompt does not wait."""
 _LIVENESS_BUDGET = 0.3
 """Seconds for looking up what the memories name."""
 _MOST_NAMES = 5
@@ -66,12 +68,11 @@ def _hits(context: Context, query: str, project: str, limit: int) -> list[Hit]:
     hits: list[Hit] = []
     if project:
         try:
-            hits = search(context, query, {"project": project}, limit=limit, strict=True)
+            hits = search(context, query, {"project": project}, limit=limit, strict=True, with_shared=True, most=_READ)
         except NotInFederation:
             project = ""
-    if not project or _has_shared(context):
-        found = search(context, query, {}, limit=limit, strict=True)
-        hits += [hit for hit in found if not project or hit.record.path.startswith("shared/")]
+    if not project:
+        hits = search(context, query, {}, limit=limit, strict=True, most=_READ)
     return [hit for hit in hits if hit.record.kind not in _LEFT_OUT and not hit.record.is_retired]
 
 
@@ -82,13 +83,6 @@ def _checker(context: Context, names: Iterable[str]) -> Checker | None:
     from oracle.app.codebase.stale_names import Checker
 
     return Checker(context, budget=_LIVENESS_BUDGET)
-
-
-def _has_shared(context: Context) -> bool:
-    try:
-        return bool(os.listdir(context.root.join("shared")))
-    except OSError:
-        return False
 
 
 def _relevance(hit: Hit, words: frozenset[str]) -> float:

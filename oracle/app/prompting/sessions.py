@@ -7,6 +7,7 @@ import os
 import zlib
 
 from oracle import __version__
+from oracle.domain.markdown.documents import digest_of
 from oracle.domain.values import value
 from oracle.errors import OracleError
 from oracle.store.disk import files, steps
@@ -139,10 +140,8 @@ def _seal(context: Context, name: str, data: bytes, *, makes_key: bool = False) 
         return b""
     if len(key) < _KEY_BYTES:
         return b""
-    from hashlib import blake2b
-
     place = os.fsencode(f"{os.path.realpath(context.root.path)}/{name}")
-    return blake2b(place + b"\0" + data, key=key, digest_size=_KEY_BYTES).hexdigest().encode("ascii")
+    return digest_of(place + b"\0" + data, key=key, size=_KEY_BYTES).hex().encode("ascii")
 
 
 def _key_of(prompt_id: str) -> str:

@@ -12,7 +12,7 @@ from oracle.app.records.targets import resolve
 from oracle.app.records.views import Shown, Summary
 from oracle.domain.links.links import CLAIMS, reference_key
 from oracle.domain.links.resolution import namesakes, stamp_of
-from oracle.domain.markdown.documents import text_of
+from oracle.domain.markdown.documents import lines_of
 from oracle.domain.names import is_entity, split_entity
 from oracle.errors import NotInMemory, UsageError
 from oracle.index.db import Connection
@@ -287,9 +287,3 @@ def show(context: Context, slug: str, *, first_line: int = 1, last_line: int = 0
         )
     text = "\n".join(lines[first_line - 1 : last])
     return Shown(record, text, first_line, last, len(lines), chain, supersedes, problems, claims)
-
-
-def lines_of(raw: bytes) -> list[str]:
-    """Return the lines of a file as they are counted everywhere, without their ends."""
-    lines = text_of(raw).replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    return lines[:-1] if lines[-1] == "" else lines

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from oracle.domain.links.entity_query import EntityQuery
     from oracle.index.db import Connection
 
-_CANDIDATES = 64
+CANDIDATES = 64
 """Records whose files are read for a search."""
 _NEIGHBOURS = 100
 """Neighbours of what the question names whose files are read."""
@@ -54,7 +54,8 @@ _WORDS_SHOWN = 5
 class PreparedQuery:
     """A question with what its searches share. Records that hold one of `entities` come first.
 
-    `among` are the slugs that alone are looked at; without them, all.
+    `among` are the slugs that alone are looked at; without them, all. `with_shared` adds the records of no project to those
+    of one. `most` is how many records are read for their words.
     """
 
     query: SearchQuery
@@ -62,6 +63,8 @@ class PreparedQuery:
     nearness: Nearness | None = None
     entities: Sequence[EntityQuery] = ()
     among: Sequence[str] = ()
+    with_shared: bool = False
+    most: int = CANDIDATES
 
 
 class Recall:
@@ -80,7 +83,7 @@ class Recall:
         if not self._question.terms:
             return []
         self._start(filters)
-        counts, most = list(self._counts.items()), max(_CANDIDATES, limit)
+        counts, most = list(self._counts.items()), max(self._asked.most, limit)
         matched = candidates.candidates(self._connection, counts, self._condition, limit=most)
         anchors = find_anchors(self._connection, self._question, self._rare())
         held = self._held()
@@ -99,11 +102,13 @@ class Recall:
         return self._pick_all(ranking, scored, limit, strict=strict)
 
     def _start(self, filters: Mapping[str, str]) -> None:
-        self._condition = query.conditions({f"record.{name}": wanted for name, wanted in filters.items()})
+        columns = {f"record.{name}": wanted for name, wanted in filters.items()}
+        self._condition = query.conditions(columns, with_shared=self._asked.with_shared)
         if self._asked.among:
             self._condition = query.among(self._condition, self._among)
         project = filters.get("project", "")
-        self._within = (f"projects/{project}/", f"{FOREIGN}{project}/") if project else ()
+        shared = ("shared/",) if self._asked.with_shared else ()
+        self._within = (f"projects/{project}/", f"{FOREIGN}{project}/", *shared) if project else ()
         self._sources: dict[int, int] = {}
         self._records: list[Summary] = []
         self._pages: list[RecordPage] = []
@@ -144,7 +149,7 @@ class Recall:
             for record in holders(self._connection, entity, self._condition, most=_HOLDERS):
                 found[record] = found.get(record, 0) + 1
         best = sorted(found.items(), key=lambda item: (-item[1], -item[0]))
-        return dict(best[:_CANDIDATES])
+        return dict(best[:CANDIDATES])
 
     def _gather_all(self, matched: Sequence[int], anchors: Sequence[Anchor], held: Iterable[int]) -> list[Neighbour]:
         """Read the records that may hold the answer; return those that the links of the question's records lead to."""
@@ -156,7 +161,7 @@ class Recall:
             neighbours = find_neighbours(self._connection, anchors, self._pages_of(named))
         near = list(dict.fromkeys(one.record for one in neighbours))[:_NEIGHBOURS]
         entities = entities_named(self._connection, self._question)
-        self._gather([*matched, *named, *near, *entities, *held, *self._among[:_CANDIDATES]])
+        self._gather([*matched, *named, *near, *entities, *held, *self._among[:CANDIDATES]])
         return neighbours + find_unfollowed(anchors, self._pages_of(matched)) if asks else []
 
     def _near_in_meaning(self) -> list[int]:

@@ -9,7 +9,7 @@ from oracle.app.context import Context
 from oracle.app.records.listing import check_filters, require_present
 from oracle.app.search.ranking.pages import Shelf
 from oracle.app.search.ranking.query import parse_query
-from oracle.app.search.recall import PreparedQuery, Recall
+from oracle.app.search.recall import CANDIDATES, PreparedQuery, Recall
 from oracle.domain.links.entity_query import EntityQuery, entities_in
 from oracle.errors import UsageError
 from oracle.wording import say
@@ -35,17 +35,31 @@ def search(
     fresh: bool = False,
     strict: bool = False,
     lexical: bool = False,
+    with_shared: bool = False,
+    most: int = CANDIDATES,
     among: Sequence[str] = (),
 ) -> list[Hit]:
     """Return up to `limit` passages of at most 700 characters from the files as they are now, retired records last.
 
     `strict` leaves retired records out; `lexical` ranks by words alone, although there are vectors; `among` are the slugs
-    of the records that alone are looked at. Records that hold an entity which the text names come first.
+    of the records that alone are looked at. Records that hold an entity which the text names come first. `with_shared` adds
+    the records of no project to those of one. `most` is how many records are read for their words.
     """
     if limit < 1:
         raise UsageError(say("The limit {limit} is too small.", limit=limit), hint=say("Ask for 1 hit or more."))
     rounds = [(check_filters(filters or {}), limit)]
-    return _search(context, text, rounds, fresh=fresh, strict=strict, lexical=lexical, among=among)[0]
+    found = _search(
+        context,
+        text,
+        rounds,
+        fresh=fresh,
+        strict=strict,
+        lexical=lexical,
+        with_shared=with_shared,
+        most=most,
+        among=among,
+    )
+    return found[0]
 
 
 def search_by_status(
@@ -65,6 +79,8 @@ def _search(
     fresh: bool = False,
     strict: bool = False,
     lexical: bool = False,
+    with_shared: bool = False,
+    most: int = CANDIDATES,
     among: Sequence[str] = (),
 ) -> list[list[Hit]]:
     """Read the question once, and return the hits of each round: the filters, checked, and the limit."""
@@ -72,7 +88,7 @@ def _search(
     query = parse_query(text)
     nearness = None if lexical else _nearness(context, text)
     entities = entities_of(context, query.text, wanted.get("project", ""))
-    asked = PreparedQuery(query, _SHELVES.setdefault(context, Shelf()), nearness, entities, among)
+    asked = PreparedQuery(query, _SHELVES.setdefault(context, Shelf()), nearness, entities, among, with_shared, most)
 
     def look(connection: Connection) -> list[list[Hit]]:
         recall = Recall(context, connection, asked)

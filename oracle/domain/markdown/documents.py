@@ -73,9 +73,15 @@ def text_of(raw: bytes) -> str:
     return raw.decode(encoding_of(raw), "replace")
 
 
-def digest_of(raw: bytes) -> bytes:
-    """Return the hash that distinguishes a changed file from a touched one."""
-    return blake2b(raw, digest_size=16).digest()
+def lines_of(raw: bytes) -> list[str]:
+    """Return the lines of a file as they are counted everywhere, without their ends."""
+    lines = text_of(raw).replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return lines[:-1] if lines[-1] == "" else lines
+
+
+def digest_of(raw: bytes, *, key: bytes = b"", size: int = 16) -> bytes:
+    """Return the hash that distinguishes a changed file from a touched one. With a key, only its holder can make it."""
+    return blake2b(raw, key=key, digest_size=size).digest()
 
 
 def as_text(value: Value) -> str:

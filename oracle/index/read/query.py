@@ -321,8 +321,11 @@ def totals(connection: sqlite3.Connection) -> dict[str, int]:
     return {name: int(connection.execute(statement).fetchone()[0]) for name, statement in tables.items()}
 
 
-def conditions(filters: Mapping[str, str]) -> tuple[str, list[str]]:
-    """Return filters as SQL over the columns of `record`, with its values; "1" without filters."""
+def conditions(filters: Mapping[str, str], *, with_shared: bool = False) -> tuple[str, list[str]]:
+    """Return filters as SQL over the columns of `record`, with its values; "1" without filters.
+
+    `with_shared` lets the records of no project pass the filter of a project.
+    """
     parts, values = ["1"], []
     for name, value in filters.items():
         if not value:
@@ -342,6 +345,8 @@ def conditions(filters: Mapping[str, str]) -> tuple[str, list[str]]:
                 "CASE WHEN retired_by IS NULL THEN record.status"
                 " WHEN retired_how = 'retires' THEN 'retired' ELSE 'superseded' END = ?"
             )
+        elif column == "project" and with_shared:
+            parts.append(f"({name} = ? OR path LIKE 'shared/%')")
         else:
             parts.append(f"{name} = ?")
         values.append(value)

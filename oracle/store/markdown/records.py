@@ -11,7 +11,6 @@ from oracle.domain import timestamps
 from oracle.domain.markdown import documents
 from oracle.domain.markdown.documents import Document, Problem, Value
 from oracle.domain.names import MEMORY, require_writer
-from oracle.domain.records.drafts import Draft, name_of
 from oracle.domain.values import replace, value
 from oracle.errors import DiskFailure, InvalidRecord, RecordExists
 from oracle.store.disk import files
@@ -22,6 +21,8 @@ from oracle.wording import say
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
+
+    from oracle.domain.records.drafts import Draft
 
 MAX_BYTES = 16 * 1024 * 1024
 """Bytes of a record that are read. A larger record is cut and reported as a problem."""
@@ -194,6 +195,8 @@ def render(checked: CheckedDraft, moment: datetime, number: int = 1) -> Created:
 
 
 def _name(draft: Draft, moment: datetime) -> str:
+    from oracle.domain.records.drafts import name_of  # reading a record does not pay for it
+
     return f"{timestamps.print_stamp(moment)}-{name_of(draft.title)}"
 
 

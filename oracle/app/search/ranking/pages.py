@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from oracle.app.records.naming import lines_of
 from oracle.app.records.views import Summary
-from oracle.app.search.ranking.query import days_in
+from oracle.app.search.ranking.query import Day, days_in
 from oracle.domain.markdown import passages
+from oracle.domain.markdown.documents import lines_of
 from oracle.domain.markdown.passages import EmbeddingChunk
 from oracle.domain.values import value
 from oracle.index.fold import tokens
@@ -60,7 +60,7 @@ class RecordPage:
     """
 
     __slots__ = (
-        "asks", "chunks", "days", "headings", "is_conversation", "lengths", "lines", "name", "passages", "postings",
+        "asks", "chunks", "dated", "headings", "is_conversation", "lengths", "lines", "name", "passages", "postings",
         "sentences", "shift", "speakers", "title", "whole",
     )  # fmt: skip
 
@@ -71,7 +71,7 @@ class RecordPage:
         self.name = title
         self.title = tokens(title)
         self.passages = passages.cut(text)
-        self.days = days_in(f"{dated}\n{title}\n{text[:_HEAD]}")
+        self.dated = f"{dated}\n{title}\n{text[:_HEAD]}"
         self.headings = {
             above: tokens(" ".join(above)) for above in dict.fromkeys(one.headings for one in self.passages)
         }
@@ -87,6 +87,10 @@ class RecordPage:
                 self.postings.setdefault(word, []).append(number)
         self.chunks: list[EmbeddingChunk] = []
         self.sentences: PageSentences | None = None
+
+    def days(self) -> list[Day]:
+        """Return the dates that the head of the record names. Only a question with a date needs them."""
+        return days_in(self.dated)
 
     def words(self) -> set[str]:
         """Return the different words of the page, its title and its headings."""

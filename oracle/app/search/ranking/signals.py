@@ -76,7 +76,7 @@ def _add_record(ranking: Ranking, page: RecordPage, passages: Iterable[Scored], 
 def _add_speakers(ranking: Ranking, page: RecordPage, passages: Iterable[Scored]) -> None:
     """Add what the speaker that the question names and its dates give, and to a turn what is around it."""
     words = set(ranking.question.words)
-    near = nearness(ranking.question.days, page.days)
+    near = nearness(ranking.question.days, page.days()) if ranking.question.days else 0.0
     for one in passages:
         is_speaker = not words.isdisjoint(page.speakers[one.at].split())
         if page.is_conversation:

@@ -1,0 +1,89 @@
+"""Measure the hook of prompts in a Root of 10,000 records: alone, and where a daemon runs, each against bare Python."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+HOOK = [sys.executable, "-I", "-S", str(CHECKOUT / "scripts" / "hooks" / "prompt_hook.py")]
+BARE = [sys.executable, "-c", "pass"]
+PROMPT = "How does the cache queue lock the index of the planner?"
+Figures = tuple[str, float, float, str]
+"""What was measured, ours and the baseline in seconds, the bar."""
+
+
+class Host:
+    """A client that sends each prompt in a session of its own, so that each is given something new."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.environ = {**os.environ, "ORACLE_ROOT": str(root), "ORACLE_PROJECT": "p0000"}
+        self.number = 0
+
+    def call(self, **environ: str) -> float:
+        """Send a prompt; return the seconds of the hook. It must have given something."""
+        self.number += 1
+        payload = {"session_id": f"s-{time.time_ns()}", "hook_event_name": "UserPromptSubmit", "prompt": PROMPT}
+        (self.root / "_state" / "deadlines-missed").unlink(missing_ok=True)
+        taken, said = _run(HOOK, json.dumps(payload).encode(), {**self.environ, **environ})
+        assert said, "the hook gave nothing"
+        return taken
+
+
+def measure(root: Path) -> list[Figures]:
+    """Return every figure."""
+    host = Host(root)
+    alone = _medians(lambda: host.call(ORACLE_DAEMON_SOCKET="0"))
+    with _daemon(root):
+        _wait_for(root / "_state" / "run" / "answers")
+        served = _medians(host.call)
+    return [
+        ("hook of a prompt in 10,000 ÷ python3 -c pass", *alone, "≤ 6"),
+        ("hook of a prompt in 10,000, alone ÷ 150 ms", alone[0], 0.15, "≤ 1"),
+        ("hook of a prompt in 10,000 with a daemon ÷ python3 -c pass", *served, "≤ 3"),
+    ]
+
+
+def _medians(ours: Callable[[], float]) -> tuple[float, float]:
+    """Return the medians of interleaved calls of the hook and of bare Python, the first of each left out."""
+    taken = [(ours(), _run(BARE, b"", dict(os.environ))[0]) for _ in range(22)][1:]
+    return statistics.median(one for one, _ in taken), statistics.median(other for _, other in taken)
+
+
+def _run(command: list[str], data: bytes, environ: dict[str, str]) -> tuple[float, bytes]:
+    began = time.perf_counter()
+    done = subprocess.run(command, input=data, env=environ, capture_output=True, check=True)
+    return time.perf_counter() - began, done.stdout
+
+
+@contextmanager
+def _daemon(root: Path) -> Iterator[None]:
+    """Let a daemon serve a Root until the block ends."""
+    command = [sys.executable, "-m", "oracle.daemon", "--memory-dir", str(root)]
+    process = subprocess.Popen(command, cwd=CHECKOUT, stderr=subprocess.DEVNULL)
+    try:
+        yield
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _wait_for(path: Path) -> None:
+    for _ in range(600):
+        if path.exists():
+            return
+        time.sleep(0.05)
+    raise TimeoutError(path)
+
+
+if __name__ == "__main__":
+    for name, ours, baseline, bar in measure(Path(sys.argv[1])):
+        print(f"{name}: {ours * 1000:.1f} ms, {ours / baseline:.2f} (bar {bar})")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections import deque
 from collections.abc import Iterator
@@ -58,6 +59,29 @@ def follow(context: Context, *, project: str = "", task: str = "", limit: int = 
             yield from (event for line in lines for event in _parse(line) if _fits(event, project, task))
         else:
             time.sleep(POLL)
+
+
+_UNCLEAR = re.compile(r"[\s\"]")
+"""What parts the details of an event, or begins a text of JSON."""
+
+
+def details_of(event: dict[str, object]) -> str:
+    """Return what an event says beside its time, name, project and task, as `key=value key=value`."""
+    kept = {key: item for key, item in event.items() if key not in ("ts", "event", "project", "task_id") and item != ""}
+    return " ".join(f"{key}={_value(item)}" for key, item in kept.items())
+
+
+def _value(item: object) -> str:
+    """Return a value as it is, the items of a list parted by commas; as JSON what would not be read back from that."""
+    if isinstance(item, str) and not _UNCLEAR.search(item):
+        return item
+    if isinstance(item, list) and item and all(isinstance(one, str) and _is_plain(one) for one in item):
+        return ",".join(item)
+    return json.dumps(item, ensure_ascii=False)
+
+
+def _is_plain(text: str) -> bool:
+    return bool(text) and "," not in text and not _UNCLEAR.search(text)
 
 
 def _fits(event: Event, project: str, task: str) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 import typer
 
 from oracle.cli.i18n.translate import translate_help
-from oracle.cli.layout import cells, wrap
+from oracle.domain.layout import cells, wrap
 from oracle.wording import Sentence, joined, say, spoken, templates
 
 ERRORS = templates(

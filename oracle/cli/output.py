@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice, zip_longest
 
-from oracle.cli.layout import NARROWEST, broken, cells, cut, hanging, padded, shorten, squeeze, wrap
+from oracle.domain.layout import NARROWEST, broken, cells, cut, hanging, padded, shorten, squeeze, wrap
 from oracle.domain.values import value
 from oracle.errors import DiskFailure
 from oracle.wording import Sentence, say, spelled, spelled_lines, spoken

@@ -71,6 +71,12 @@ class Index:
         return self._database
 
     @property
+    def version(self) -> tuple[int, int]:
+        """What differs once this process or another wrote to the index. Raises sqlite3.DatabaseError."""
+        connection = self._database.connect()
+        return connection.execute("PRAGMA data_version").fetchone()[0], connection.total_changes
+
+    @property
     def stale(self) -> str:
         """Why the last answer may be outdated, or "" if it is up to date."""
         return self._stale

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from oracle.api import Oracle
 from oracle.app.records.graph import graph, unresolved
 from oracle.app.records.listing import list_orphans, list_problems
-from oracle.cli.listing import replaces
 from oracle.domain.markdown.passages import MAX_CHARACTERS
+from oracle.domain.records.chains import replaces
 from oracle.domain.records.drafts import Draft
 from oracle.errors import NotInFederation, NotInMemory, UsageError
 from tests.laws.ledger import assert_like_rebuilt

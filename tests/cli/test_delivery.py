@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from oracle.app.journal import details_of
 from oracle.cli.application import command as application
 from oracle.cli.application import walk
-from oracle.cli.commands.handoffs import details_of
 from oracle.store import journal
 from oracle.store.root.layout import Root
 from tests.forked import run_python

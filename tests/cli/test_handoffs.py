@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from oracle.cli.layout import cut, squeeze
+from oracle.domain.layout import cut, squeeze
 from tests.app.squad import Squad
 from tests.wake.stage import Stage, until
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from oracle.domain.records.chains import replaced_by, replaces
 from oracle.domain.values import contents_of, value
-from oracle.wording import say
+from oracle.wording import Sentence, say
 
 
 @value
@@ -156,6 +157,23 @@ class Shown:
     problems: tuple[tuple[int, str], ...]
     claims: tuple[tuple[str, str], ...] = ()
     """The records of other seats that claim to end it, each with the type of its link; they have no effect."""
+
+    @property
+    def notes(self) -> tuple[Sentence, ...]:
+        """What a reader must know beside the text: what replaced it, what it replaces, who doubts it, what is wrong in it."""
+        slug, status = self.record.slug, self.record.effective_status
+        by = (
+            [say("{slug} is {status} {by}", slug=slug, status=status, by=replaced_by(self.chain))] if self.chain else []
+        )
+        return (
+            *by,
+            *([replaces(self.supersedes)] if self.supersedes else ()),
+            *(
+                say("{slug} claims that it no longer holds; only its own seat or memory can end it", slug=other)
+                for other, _ in self.claims
+            ),
+            *(say("line {line}: {reason}", line=line, reason=reason) for line, reason in self.problems),
+        )
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form."""

@@ -8,11 +8,13 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-from oracle.cli.layout import NARROWEST, shorten, wrap
-from oracle.cli.listing import chain_json, replaced_by
+from oracle.cli.listing import chain_json
 from oracle.cli.options import Fresh, Full, Target, Types, option, single
 from oracle.cli.output import columns, is_terminal, visible, write_out
 from oracle.cli.session import Call
+from oracle.domain.layout import NARROWEST, shorten, wrap
+from oracle.domain.links.graph import branches_of
+from oracle.domain.records.chains import replaced_by
 from oracle.domain.spelling import suggest
 from oracle.errors import UsageError
 from oracle.wording import joined, say
@@ -20,7 +22,7 @@ from oracle.wording import joined, say
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from oracle.domain.links.graph import GraphStep, Walk
+    from oracle.domain.links.graph import Walk
 
     Chains = Mapping[str, Sequence[str]]
     Marks = Mapping[str, str]
@@ -93,7 +95,7 @@ def as_tree(walk: Walk, marks: Marks, *, is_full: bool = False) -> str:
     Where no more indentation fits, the number of the step says how deep an edge is.
     """
     short = {} if is_full else shorten(name for name in walk.nodes if marks.get(name) != "missing")
-    branches = _branches(walk)
+    branches = branches_of(walk)
 
     def label(name: str) -> str:
         mark = f" [{marks[name]}]" if name in marks else ""
@@ -113,18 +115,6 @@ def as_tree(walk: Walk, marks: Marks, *, is_full: bool = False) -> str:
                 yield from below(name, indent if is_deep else deeper)
 
     return "\n".join([*wrap(label(walk.root), columns()), *below(walk.root, "")]) + "\n"
-
-
-def _branches(walk: Walk) -> dict[str, list[tuple[GraphStep, str, bool]]]:
-    """Return of each node its edges that lead on: the edge, the node at its other end, and whether that is met first here."""
-    distance = {walk.root: 0}
-    found: dict[str, list[tuple[GraphStep, str, bool]]] = {}
-    for edge in walk.edges:
-        ends = (edge.source, edge.target)
-        near, far = ends if distance.get(edge.source) == edge.depth - 1 else ends[::-1]
-        found.setdefault(near, []).append((edge, far, far not in distance))
-        distance.setdefault(far, edge.depth)
-    return found
 
 
 def as_text(walk: Walk, chains: Chains, marks: Marks) -> str:

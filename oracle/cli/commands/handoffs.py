@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 from oracle.cli import completion
 from oracle.cli.application import group
-from oracle.cli.layout import hanging, shorten
 from oracle.cli.options import Full, Project, TaskId, option, single
 from oracle.cli.output import Table, columns, is_terminal, visible, write_out
 from oracle.cli.session import Call
+from oracle.domain.layout import hanging, shorten
 from oracle.errors import UsageError
 from oracle.wording import LIST, Sentence, joined, say, say_each
 
@@ -154,13 +153,12 @@ def _tell_claim(claim: ToldClaim) -> Sentence:
 
 
 def _tell_event(event: dict[str, object]) -> Sentence:
-    details = details_of(event)
+    from oracle.app import journal
+
+    details = journal.details_of(event)
     rest = f" {details}" if details else ""
     return say("{moment}  event {event}{rest}", moment=event.get("ts"), event=event.get("event"), rest=rest)
 
-
-_UNCLEAR = re.compile(r"[\s\"]")
-"""What parts the details of an event, or begins a text of JSON."""
 
 log_app = single()
 
@@ -217,11 +215,15 @@ def _slugs_in(events: list[dict[str, object]]) -> list[str]:
 
 def _event(event: dict[str, object], short: Mapping[str, str]) -> str:
     """Return an event: through a pipe five cells of a line, on a terminal a line, broken between words."""
+    from oracle.app import journal
+
     cells = [visible(str(event.get(key, ""))) for key in ("ts", "event", "project", "task_id")]
     if not is_terminal(sys.stdout):
-        return "\t".join([*cells, visible(details_of(event))]) + "\n"
+        return "\t".join([*cells, visible(journal.details_of(event))]) + "\n"
     shown = {key: _shortened(value, short) for key, value in event.items()}
-    line = "  ".join(filter(None, [cells[0][:19].replace("T", " ") + "Z", *cells[1:], visible(details_of(shown))]))
+    line = "  ".join(
+        filter(None, [cells[0][:19].replace("T", " ") + "Z", *cells[1:], visible(journal.details_of(shown))])
+    )
     return "".join(f"{part}\n" for part in hanging(line, columns(), may_break=True))
 
 
@@ -229,25 +231,6 @@ def _shortened(value: object, short: Mapping[str, str]) -> object:
     if isinstance(value, list):
         return [_shortened(one, short) for one in value]
     return short.get(value, value) if isinstance(value, str) else value
-
-
-def details_of(event: dict[str, object]) -> str:
-    """Return what an event says beside its time, name, project and task, as `key=value key=value`."""
-    kept = {key: item for key, item in event.items() if key not in ("ts", "event", "project", "task_id") and item != ""}
-    return " ".join(f"{key}={_value(item)}" for key, item in kept.items())
-
-
-def _value(item: object) -> str:
-    """Return a value as it is, the items of a list parted by commas; as JSON what would not be read back from that."""
-    if isinstance(item, str) and not _UNCLEAR.search(item):
-        return item
-    if isinstance(item, list) and item and all(isinstance(one, str) and _is_plain(one) for one in item):
-        return ",".join(item)
-    return json.dumps(item, ensure_ascii=False)
-
-
-def _is_plain(text: str) -> bool:
-    return bool(text) and "," not in text and not _UNCLEAR.search(text)
 
 
 resume_app = single()

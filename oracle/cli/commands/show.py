@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from oracle.cli import completion
-from oracle.cli.listing import chain_json, replaced_by, replaces
+from oracle.cli.listing import chain_json
 from oracle.cli.options import Fresh, Full, Target, Types, argument, option, parse_lines, single, split_place
 from oracle.cli.output import Table, visible_lines, write_out
 from oracle.cli.session import Call
+from oracle.domain.records.chains import replaced_by
 from oracle.errors import NotInMemory, UsageError
 from oracle.wording import say, say_each
 
@@ -87,15 +88,8 @@ def _print_record(call: Call, shown: Shown) -> None:
     if call.as_json:
         call.print_json(shown.as_json())
         return
-    if shown.chain:
-        slug, status = shown.record.slug, shown.record.effective_status
-        call.note(say("{slug} is {status} {by}", slug=slug, status=status, by=replaced_by(shown.chain)))
-    if shown.supersedes:
-        call.note(replaces(shown.supersedes))
-    for slug, _ in shown.claims:
-        call.note(say("{slug} claims that it no longer holds; only its own seat or memory can end it", slug=slug))
-    for line, reason in shown.problems:
-        call.note(say("line {line}: {reason}", line=line, reason=reason))
+    for note in shown.notes:
+        call.note(note)
     write_out(visible_lines(shown.text) + "\n" if shown.text else "")
 
 

@@ -73,3 +73,15 @@ def _edges(frontier: list[str], outgoing: Neighbours | None, incoming: Neighbour
         yield from outgoing(frontier)
     if incoming is not None:
         yield from incoming(frontier)
+
+
+def branches_of(walk: Walk) -> dict[str, list[tuple[GraphStep, str, bool]]]:
+    """Return of each node its edges that lead on: the edge, the node at its other end, and whether that is met first here."""
+    distance = {walk.root: 0}
+    found: dict[str, list[tuple[GraphStep, str, bool]]] = {}
+    for edge in walk.edges:
+        ends = (edge.source, edge.target)
+        near, far = ends if distance.get(edge.source) == edge.depth - 1 else ends[::-1]
+        found.setdefault(near, []).append((edge, far, far not in distance))
+        distance.setdefault(far, edge.depth)
+    return found

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from oracle.cli import layout
 from oracle.cli.commands.graph import as_tree
-from oracle.cli.layout import cells, hanging, shorten, wrap
 from oracle.cli.main import run
+from oracle.domain import layout
+from oracle.domain.layout import cells, hanging, shorten, wrap
 from oracle.domain.links.graph import GraphStep, Walk
 from tests.cli.test_output import Terminal
 

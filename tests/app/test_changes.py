@@ -1,0 +1,85 @@
+"""The cheap look for what changed in a Root: each kind of change is seen, once."""
+
+from __future__ import annotations
+
+import builtins
+from typing import TYPE_CHECKING
+
+import pytest
+
+from oracle.app.decisions.handover import send
+from oracle.app.overview.changes import HANDOFFS, JOURNAL, RECORDS, RootWatch
+from oracle.domain.records.drafts import Draft
+from tests.app.squad import Squad
+from tests.app.test_decisions import payload
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+def write(squad: Squad, title: str = "Retries are bounded") -> None:
+    squad.open().write(Draft("decision", "demo", title, body="Three."))
+
+
+def foreign(squad: Squad) -> Path:
+    return squad.path / "projects" / "demo" / "builder" / "decision" / "2026-04-27-foreign.md"
+
+
+def create(squad: Squad) -> None:
+    foreign(squad).write_text("# New\n", encoding="utf-8")
+
+
+def remove(squad: Squad) -> None:
+    foreign(squad).with_name("2026-04-26-old.md").unlink()
+
+
+CHANGES: dict[str, tuple[Callable[[Squad], object], set[str]]] = {
+    "a record is written": (write, {RECORDS, JOURNAL}),
+    "a seat creates a record": (create, {RECORDS}),
+    "a seat removes a record": (remove, {RECORDS}),
+    "a task is dispatched": (lambda squad: squad.ask("Q-2"), {HANDOFFS, JOURNAL}),
+    "an answer is delivered": (lambda squad: squad.deliver("Q-1"), {HANDOFFS, JOURNAL}),
+    "people are asked": (lambda squad: send(squad.oracle, payload(), notifies=False), {HANDOFFS, JOURNAL}),
+    "a project is set up": (lambda squad: Squad(squad.home.parent, project="other"), {HANDOFFS}),
+    "something happens": (lambda squad: squad.oracle.note("scan", {}), {JOURNAL}),
+    "nothing happens": (lambda squad: None, set()),
+}
+
+
+@pytest.fixture
+def busy(squad: Squad) -> Squad:
+    squad.ask("Q-1")
+    write(squad, "First")
+    foreign(squad).parent.mkdir(parents=True)
+    foreign(squad).with_name("2026-04-26-old.md").write_text("# Old\n", encoding="utf-8")
+    return squad
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_each_change_is_seen_once(busy: Squad, what: str):
+    change, expected = CHANGES[what]
+    watch = RootWatch(busy.open())
+    assert watch.look() == {RECORDS, HANDOFFS, JOURNAL}
+    assert watch.look() == set()
+    change(busy)
+    assert watch.look() == expected
+    assert watch.look() == set()
+
+
+def test_a_look_reads_no_file(busy: Squad, monkeypatch: pytest.MonkeyPatch):
+    watch, opened = RootWatch(busy.open()), []
+    watch.look()
+    original = builtins.open
+    monkeypatch.setattr(
+        builtins, "open", lambda name, *rest, **more: opened.append(name) or original(name, *rest, **more)
+    )
+    assert watch.look() == set()
+    assert opened == []
+
+
+def test_a_root_that_cannot_be_looked_at_is_no_change(busy: Squad):
+    watch = RootWatch(busy.open())
+    watch.look()
+    busy.path.rename(busy.path.with_name("elsewhere"))
+    assert RECORDS not in watch.look()

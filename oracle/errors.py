@@ -222,3 +222,29 @@ class LockTimeout(OracleError):
 
     code = "lock_timeout"
     exit_code = 75
+
+
+class HubUnreachable(OracleError):
+    """The hub did not answer. What is new here is sent later."""
+
+    code = "hub_unreachable"
+    exit_code = 75
+
+
+class HubRefused(OwnershipError):
+    """The hub does not let this role in, or forbids what it asked for."""
+
+    code = "hub_refused"
+
+
+class HubFailed(OracleError):
+    """The hub answered with an error, or its schema does not fit this program."""
+
+    code = "hub_failed"
+    exit_code = 70
+
+
+class NoHub(UsageError):
+    """The Root has joined no hub."""
+
+    code = "no_hub"

@@ -11,6 +11,8 @@ from tests.hub.cluster import Cluster, missing
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tests.hub.machines import Team as TeamOfTest
+
 
 @pytest.fixture(scope="session")
 def cluster(world: object) -> Iterator[Cluster]:
@@ -26,3 +28,13 @@ def cluster(world: object) -> Iterator[Cluster]:
 def database(cluster: Cluster) -> str:
     """Give the connection string of the owner of a fresh database."""
     return cluster.create_database()
+
+
+@pytest.fixture
+def team(database: str) -> Iterator[TeamOfTest]:
+    """Give a hub with one team, and let machines join it."""
+    from tests.hub.machines import Team
+
+    made = Team(database)
+    yield made
+    made.close()

@@ -1,0 +1,1 @@
+SELECT path, content FROM oracle_hub.file WHERE team = %s AND path = ANY (%s) AND NOT removed

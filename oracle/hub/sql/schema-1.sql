@@ -1,0 +1,350 @@
+-- The hub, version 1. Every table begins with the team, so that a statement touches the rows of one team.
+-- All times are the hub's own. Machines read their team by row-level security and write through functions alone.
+
+CREATE SCHEMA oracle_hub;
+
+CREATE TABLE oracle_hub.meta (
+    is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
+    version integer NOT NULL,
+    oldest integer NOT NULL, -- the oldest version whose programs may still write
+    incarnation uuid NOT NULL DEFAULT gen_random_uuid()
+);
+INSERT INTO oracle_hub.meta (version, oldest) VALUES (1, 1);
+
+-- Names and paths ----------------------------------------------------------------------------------------------------
+
+-- Whether a text may name a team, machine, project or seat. The programs check the letters of other scripts.
+CREATE FUNCTION oracle_hub.is_name(name text) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT octet_length(name) BETWEEN 1 AND 128
+        AND name COLLATE "C" ~ '^[^\u0001-\u002f\u003a-\u0040\u005b-\u0060\u007b-\u00a0]'
+        AND name COLLATE "C" !~ '[\u0001-\u002c\u002f\u003a-\u0040\u005b-\u005e\u0060\u007b-\u00a0]'
+        AND strpos(name, '..') = 0 AND name IS NFC NORMALIZED
+$$;
+
+-- Whether the hub takes a path: a record, a response or a receipt; nothing hidden or derived, and nothing that climbs.
+CREATE FUNCTION oracle_hub.is_path(path text) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT octet_length(path) <= 1024
+        AND path COLLATE "C" !~ '[\u0001-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]'
+        AND path COLLATE "C" !~ '(^|/)([.]|/|$|(_index|_links|_backlinks|_state)(/|$)|[^/]{255}[^/])'
+        AND CASE split_part(path, '/', 1)
+            WHEN 'projects' THEN path COLLATE "C" ~ '^projects/[^/]+/.+[.](md|json)$'
+                AND path COLLATE "C" !~ '^projects/[^/]+/(dev_env|runtime|tests|deploy|ci|lint|structure|env_templates)[.]json$'
+                AND oracle_hub.is_name(split_part(path, '/', 2))
+            WHEN 'shared' THEN path COLLATE "C" ~ '^shared/.+[.](md|json)$'
+            WHEN 'learnings' THEN path COLLATE "C" ~ '^learnings/.+[.](md|json)$'
+            WHEN 'responses' THEN path COLLATE "C" ~ '^responses/[^/]+[.]json$'
+            WHEN 'tasks' THEN path COLLATE "C" ~ '^tasks/[^/]+/patrol/handoffs/[^/]+__[^/]+__[^/]+[.]json([.](claim|consumed|acked))?$'
+                AND oracle_hub.is_name(split_part(path, '/', 2))
+            ELSE false
+        END
+$$;
+
+-- The seat whose home owns a path: that of its folder; for a receipt its first name, for a claim or an acknowledgement its
+-- second. Empty for the records of memory, which belong to the machine that wrote them.
+CREATE FUNCTION oracle_hub.seat_of(path text) RETURNS text
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+DECLARE
+    parts text[] := string_to_array(path, '/');
+    receipt text;
+    before text;
+BEGIN
+    IF parts[1] = 'projects' AND cardinality(parts) > 3 THEN
+        RETURN CASE WHEN parts[3] COLLATE "C" ~ '^(planner|builder|reviewer|patrol)(-[0-9]+)?$' THEN parts[3] ELSE '' END;
+    ELSIF parts[1] IS DISTINCT FROM 'tasks' THEN
+        RETURN '';
+    END IF;
+    receipt := regexp_replace(parts[5], '[.]json([.][a-z]+)?$', '');
+    before := substring(receipt from '^.*__');
+    IF parts[5] COLLATE "C" ~ '[.](claim|acked)$' THEN
+        RETURN substr(receipt, length(before) + 1);
+    END IF;
+    before := left(before, -2);
+    RETURN substr(before, length(substring(before from '^.*__')) + 1);
+END
+$$;
+
+CREATE FUNCTION oracle_hub.project_of(path text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT CASE WHEN split_part(path, '/', 1) IN ('projects', 'tasks') THEN split_part(path, '/', 2) ELSE '' END
+$$;
+
+-- Teams, machines and homes ------------------------------------------------------------------------------------------
+
+CREATE TABLE oracle_hub.team (
+    team text PRIMARY KEY CHECK (oracle_hub.is_name(team)),
+    made_at timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+
+CREATE TABLE oracle_hub.machine (
+    team text NOT NULL REFERENCES oracle_hub.team,
+    name text NOT NULL CHECK (oracle_hub.is_name(name)),
+    role text NOT NULL UNIQUE, -- one machine, one role of the database
+    id uuid NOT NULL DEFAULT gen_random_uuid(),
+    invited_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    joined_at timestamptz,
+    left_at timestamptz,
+    seen_at timestamptz,
+    program_version text NOT NULL DEFAULT '' CHECK (length(program_version) <= 60),
+    PRIMARY KEY (team, name),
+    UNIQUE (team, id)
+) WITH (fillfactor = 50);
+
+CREATE TABLE oracle_hub.home (
+    team text NOT NULL REFERENCES oracle_hub.team,
+    project text NOT NULL CHECK (oracle_hub.is_name(project)),
+    seat text NOT NULL CHECK (oracle_hub.is_name(seat)),
+    machine uuid, -- none once the machine left
+    epoch bigint NOT NULL,
+    since timestamptz NOT NULL,
+    PRIMARY KEY (team, project, seat),
+    FOREIGN KEY (team, machine) REFERENCES oracle_hub.machine (team, id)
+);
+
+-- Files --------------------------------------------------------------------------------------------------------------
+
+CREATE TABLE oracle_hub.file (
+    team text NOT NULL,
+    path text COLLATE "C" NOT NULL CHECK (oracle_hub.is_path(path)),
+    owner uuid NOT NULL,
+    epoch bigint NOT NULL,
+    sha256 text COLLATE "C" NOT NULL,
+    size integer NOT NULL CHECK (size BETWEEN 0 AND 16777216),
+    content bytea,
+    changed_at timestamptz NOT NULL,
+    removed boolean NOT NULL,
+    xid8 xid8 NOT NULL,
+    PRIMARY KEY (team, path),
+    CHECK (removed = (content IS NULL)),
+    CHECK (content IS NULL OR (size = octet_length(content) AND sha256 = encode(sha256(content), 'hex')))
+) PARTITION BY HASH (team);
+CREATE INDEX file_changes ON oracle_hub.file (team, xid8, path);
+
+CREATE TABLE oracle_hub.file_history (
+    team text NOT NULL,
+    path text COLLATE "C" NOT NULL,
+    xid8 xid8 NOT NULL,
+    owner uuid NOT NULL,
+    epoch bigint NOT NULL,
+    sha256 text COLLATE "C" NOT NULL,
+    size integer NOT NULL,
+    content bytea,
+    changed_at timestamptz NOT NULL,
+    replaced_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (team, path, xid8)
+) PARTITION BY HASH (team);
+
+DO $$
+BEGIN
+    FOR number IN 0..15 LOOP
+        EXECUTE format('CREATE TABLE oracle_hub.file_%s PARTITION OF oracle_hub.file FOR VALUES WITH (MODULUS 16, REMAINDER %s)', number, number);
+        EXECUTE format('CREATE TABLE oracle_hub.file_history_%s PARTITION OF oracle_hub.file_history FOR VALUES WITH (MODULUS 16, REMAINDER %s)', number, number);
+    END LOOP;
+END
+$$;
+
+-- The ten versions before the present one are kept, each for thirty days.
+CREATE FUNCTION oracle_hub.keep_history() RETURNS trigger
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF OLD.removed THEN
+        RETURN NULL;
+    END IF;
+    INSERT INTO oracle_hub.file_history (team, path, xid8, owner, epoch, sha256, size, content, changed_at)
+    VALUES (OLD.team, OLD.path, OLD.xid8, OLD.owner, OLD.epoch, OLD.sha256, OLD.size, OLD.content, OLD.changed_at)
+    ON CONFLICT DO NOTHING;
+    DELETE FROM oracle_hub.file_history
+    WHERE team = OLD.team AND path = OLD.path AND (
+        replaced_at < clock_timestamp() - interval '30 days'
+        OR xid8 <= (
+            SELECT xid8 FROM oracle_hub.file_history WHERE team = OLD.team AND path = OLD.path ORDER BY xid8 DESC OFFSET 10 LIMIT 1
+        )
+    );
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER keep_history AFTER UPDATE ON oracle_hub.file FOR EACH ROW EXECUTE FUNCTION oracle_hub.keep_history();
+
+-- Who calls ----------------------------------------------------------------------------------------------------------
+
+-- The team of the calling role, null for a role that is no machine of the hub.
+CREATE FUNCTION oracle_hub.my_team() RETURNS text
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT team FROM oracle_hub.machine WHERE role = session_user AND left_at IS NULL
+$$;
+
+-- The machine of the calling role. Any other team than its own is refused.
+CREATE FUNCTION oracle_hub.my_machine(in_team text) RETURNS uuid
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    found uuid;
+BEGIN
+    SELECT id INTO found FROM oracle_hub.machine
+    WHERE role = session_user AND team = in_team AND joined_at IS NOT NULL AND left_at IS NULL;
+    IF found IS NULL THEN
+        RAISE insufficient_privilege USING MESSAGE = 'this role is no machine of the team';
+    END IF;
+    RETURN found;
+END
+$$;
+
+-- What tells this hub from one that was restored, and from a standby that took over.
+CREATE FUNCTION oracle_hub.hub_id() RETURNS text
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    timeline text := '';
+BEGIN
+    BEGIN
+        timeline := left(pg_walfile_name(pg_current_wal_insert_lsn()), 8);
+    EXCEPTION WHEN OTHERS THEN
+        NULL; -- a server that keeps its log in another way
+    END;
+    RETURN (SELECT incarnation::text FROM oracle_hub.meta) || '/' || timeline;
+END
+$$;
+
+-- What machines do ---------------------------------------------------------------------------------------------------
+
+CREATE FUNCTION oracle_hub.join(in_team text, in_name text, in_version text) RETURNS uuid
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    found uuid;
+BEGIN
+    UPDATE oracle_hub.machine
+    SET joined_at = clock_timestamp(), seen_at = clock_timestamp(), left_at = NULL, program_version = in_version
+    WHERE role = session_user AND team = in_team AND name = in_name
+    RETURNING id INTO found;
+    IF found IS NULL THEN
+        RAISE insufficient_privilege USING MESSAGE = 'no such invitation';
+    END IF;
+    RETURN found;
+END
+$$;
+
+CREATE FUNCTION oracle_hub.leave(in_team text) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    me uuid := oracle_hub.my_machine(in_team);
+BEGIN
+    UPDATE oracle_hub.home SET machine = NULL, since = clock_timestamp() WHERE team = in_team AND machine = me;
+    UPDATE oracle_hub.machine SET left_at = clock_timestamp() WHERE team = in_team AND id = me;
+    PERFORM pg_notify('oracle_hub', in_team);
+END
+$$;
+
+-- Note that the machine is there, at most every ten seconds.
+CREATE FUNCTION oracle_hub.touch(in_team text, in_version text) RETURNS void
+LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    UPDATE oracle_hub.machine SET seen_at = clock_timestamp(), program_version = in_version
+    WHERE team = in_team AND role = session_user AND left_at IS NULL
+        AND (seen_at < clock_timestamp() - interval '10 seconds' OR program_version <> in_version)
+$$;
+
+-- Make this machine the home of a seat: where there is none, or with `in_take` where another is. Return the home as it is then.
+CREATE FUNCTION oracle_hub.take_home(in_team text, in_project text, in_seat text, in_take boolean)
+RETURNS TABLE (machine uuid, epoch bigint, since timestamptz)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    me uuid := oracle_hub.my_machine(in_team);
+BEGIN
+    INSERT INTO oracle_hub.home AS h (team, project, seat, machine, epoch, since)
+    VALUES (in_team, in_project, in_seat, me, 1, clock_timestamp())
+    ON CONFLICT (team, project, seat) DO UPDATE SET machine = me, epoch = h.epoch + 1, since = clock_timestamp()
+    WHERE h.machine IS NULL OR (in_take AND h.machine <> me);
+    IF FOUND THEN
+        PERFORM pg_notify('oracle_hub', in_team);
+    END IF;
+    RETURN QUERY SELECT machine, epoch, since FROM oracle_hub.home WHERE team = in_team AND project = in_project AND seat = in_seat;
+END
+$$;
+
+-- Take files and tombstones of the calling machine, and return the paths that were refused, each with the reason.
+CREATE FUNCTION oracle_hub.push(in_team text, in_paths text[], in_epochs bigint[], in_digests text[], in_contents bytea[])
+RETURNS TABLE (path text, reason text)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    me uuid := oracle_hub.my_machine(in_team);
+    refused_paths text[];
+    reasons text[];
+    wrote bigint;
+BEGIN
+    -- A home that moves now waits for this push, or this push for it.
+    PERFORM 1 FROM oracle_hub.home
+    WHERE team = in_team AND machine = me
+        AND (project, seat) IN (SELECT DISTINCT oracle_hub.project_of(p), oracle_hub.seat_of(p) FROM unnest(in_paths) p)
+    ORDER BY project, seat FOR SHARE;
+    WITH given AS (
+        SELECT g.path, g.epoch, coalesce(g.sha256, '') AS sha256, g.content, oracle_hub.is_path(g.path) AS is_path
+        FROM unnest(in_paths, in_epochs, in_digests, in_contents) AS g (path, epoch, sha256, content)
+    ), judged AS MATERIALIZED (
+        SELECT g.path, g.epoch, g.sha256, g.content,
+            CASE
+                WHEN g.is_path IS NOT TRUE THEN 'path'
+                WHEN octet_length(g.content) > 16777216 THEN 'size'
+                WHEN g.sha256 <> coalesce(encode(sha256(g.content), 'hex'), '') THEN 'digest'
+                WHEN h.epoch IS NOT NULL AND h.machine IS DISTINCT FROM me THEN 'home'
+                WHEN g.epoch IS DISTINCT FROM coalesce(h.epoch, 0) THEN 'epoch'
+                WHEN h.epoch IS NULL AND f.owner <> me AND NOT f.removed THEN 'owner'
+            END AS reason,
+            CASE
+                WHEN f.path IS NULL THEN g.content IS NULL -- nothing to remove
+                ELSE f.removed = (g.content IS NULL) AND f.sha256 = g.sha256 AND f.owner = me AND f.epoch = g.epoch
+            END AS is_same
+        FROM given g
+        LEFT JOIN oracle_hub.home h ON g.is_path AND h.team = in_team
+            AND h.project = oracle_hub.project_of(g.path) AND h.seat = oracle_hub.seat_of(g.path)
+        LEFT JOIN oracle_hub.file f ON g.is_path AND f.team = in_team AND f.path = g.path
+    ), written AS (
+        INSERT INTO oracle_hub.file AS f (team, path, owner, epoch, sha256, size, content, changed_at, removed, xid8)
+        SELECT in_team, path, me, epoch, sha256, coalesce(octet_length(content), 0), content, clock_timestamp(), content IS NULL,
+            pg_current_xact_id()
+        FROM judged WHERE reason IS NULL AND NOT is_same ORDER BY path
+        ON CONFLICT (team, path) DO UPDATE SET
+            owner = EXCLUDED.owner, epoch = EXCLUDED.epoch, sha256 = EXCLUDED.sha256, size = EXCLUDED.size,
+            content = EXCLUDED.content, changed_at = EXCLUDED.changed_at, removed = EXCLUDED.removed, xid8 = EXCLUDED.xid8
+        WHERE f.owner = me OR f.removed OR EXCLUDED.epoch > 0
+        RETURNING f.path
+    ), refused AS (
+        SELECT path, reason FROM judged WHERE reason IS NOT NULL
+        UNION ALL -- another machine was first, just now
+        SELECT path, 'owner' FROM judged
+        WHERE reason IS NULL AND NOT is_same AND path NOT IN (SELECT path FROM written)
+    )
+    SELECT array_agg(path), array_agg(reason), (SELECT count(*) FROM written) INTO refused_paths, reasons, wrote FROM refused;
+    IF wrote > 0 THEN
+        PERFORM pg_notify('oracle_hub', in_team);
+    END IF;
+    RETURN QUERY SELECT * FROM unnest(refused_paths, reasons);
+END
+$$;
+
+-- Rights -------------------------------------------------------------------------------------------------------------
+
+ALTER TABLE oracle_hub.team ENABLE ROW LEVEL SECURITY;
+ALTER TABLE oracle_hub.machine ENABLE ROW LEVEL SECURITY;
+ALTER TABLE oracle_hub.home ENABLE ROW LEVEL SECURITY;
+ALTER TABLE oracle_hub.file ENABLE ROW LEVEL SECURITY;
+ALTER TABLE oracle_hub.file_history ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own_team ON oracle_hub.team FOR SELECT USING (team = (SELECT oracle_hub.my_team()));
+CREATE POLICY own_team ON oracle_hub.machine FOR SELECT USING (team = (SELECT oracle_hub.my_team()));
+CREATE POLICY own_team ON oracle_hub.home FOR SELECT USING (team = (SELECT oracle_hub.my_team()));
+CREATE POLICY own_team ON oracle_hub.file FOR SELECT USING (team = (SELECT oracle_hub.my_team()));
+CREATE POLICY own_team ON oracle_hub.file_history FOR SELECT USING (team = (SELECT oracle_hub.my_team()));
+
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA oracle_hub FROM PUBLIC;
+
+-- Give a role what every machine may do. Each version of this schema repeats it for the roles that there are.
+CREATE FUNCTION oracle_hub.grant_rights(role text) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('GRANT USAGE ON SCHEMA oracle_hub TO %I', role);
+    EXECUTE format(
+        'GRANT SELECT ON oracle_hub.meta, oracle_hub.team, oracle_hub.machine, oracle_hub.home, oracle_hub.file, oracle_hub.file_history TO %I',
+        role
+    );
+    EXECUTE format('GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA oracle_hub TO %I', role);
+END
+$$;

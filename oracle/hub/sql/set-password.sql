@@ -1,0 +1,1 @@
+ALTER ROLE {role} LOGIN PASSWORD {password};

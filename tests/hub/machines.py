@@ -1,0 +1,82 @@
+"""A team on a hub of its own, and its machines: each with a role of its own, and an open connection."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from oracle.domain.hub.rows import Cursor, Membership, Pulled, Refused, Row
+from oracle.domain.values import replace
+from oracle.hub import exchange, members
+from oracle.hub.connection import HubConnection, connect
+
+NAME = "harbor-team"
+
+
+def row(path: str, content: bytes | None = b"content\n", *, epoch: int = 0) -> Row:
+    """Return a file as a machine sends it, or its tombstone."""
+    digest = "" if content is None else hashlib.sha256(content).hexdigest()
+    return Row(path, "", epoch, digest, len(content or b""), content, removed=content is None)
+
+
+@dataclass
+class JoinedMachine:
+    """A machine with its connection; it keeps its cursor."""
+
+    connection: HubConnection
+    member: Membership
+
+    @property
+    def id(self) -> str:
+        return self.member.machine
+
+    def push(self, *rows: Row) -> list[Refused]:
+        return exchange.push(self.connection, self.member, rows)
+
+    def pull(self) -> Pulled:
+        pulled = exchange.pull(self.connection, self.member)
+        self.member = replace(self.member, cursor=pulled.cursor)
+        return pulled
+
+    def pull_all(self) -> list[Row]:
+        rows: list[Row] = []
+        while True:
+            page = self.pull()
+            rows += page.rows
+            if not page.more:
+                return rows
+
+    def forget(self) -> None:
+        self.member = replace(self.member, cursor=Cursor())
+
+    def take(self, project: str, seat: str, *, take: bool = False) -> int:
+        return members.take_home(self.connection, self.member, (project, seat), take=take).epoch
+
+
+class Team:
+    """The team, seen by the owner of its hub."""
+
+    def __init__(self, dsn: str, name: str = NAME) -> None:
+        self.dsn, self.name = dsn, name
+        self.owner = connect(dsn)
+        members.init(self.owner, name)
+        self._opened: list[HubConnection] = [self.owner]
+
+    def invite(self, name: str) -> str:
+        """Invite a machine, and return the connection string of its role."""
+        role = members.invite(self.owner, self.name, name).role
+        return f"{self.dsn.rpartition(' user=')[0]} user={role}"
+
+    def join(self, name: str, *projects: str) -> JoinedMachine:
+        """Invite a machine and let it join."""
+        dsn = self.invite(name)
+        return self.reconnect(Membership(self.name, dsn, name=name, projects=projects))
+
+    def reconnect(self, member: Membership) -> JoinedMachine:
+        connection = connect(member.dsn)
+        self._opened.append(connection)
+        return JoinedMachine(connection, members.join(connection, member))
+
+    def close(self) -> None:
+        for connection in self._opened:
+            connection.close()

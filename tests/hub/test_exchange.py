@@ -1,0 +1,178 @@
+"""Files sent to a hub and fetched from it: whole, once, in the order of their transactions, and never skipped."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+
+from oracle.domain.hub.rows import INLINE, MAX_BATCH, MAX_FILE, MAX_ROWS, Refused, Row
+from oracle.hub import exchange
+from tests.hub.machines import row
+
+if TYPE_CHECKING:
+    from tests.hub.machines import Team
+
+A, B = "projects/harbor/decision/a.md", "projects/harbor/finding/b.md"
+
+
+def test_what_one_machine_sends_the_other_gets(team: Team) -> None:
+    one, two = team.join("one"), team.join("two")
+    assert one.push(row(A, b"a"), row(B, b"")) == []
+    pulled = two.pull()
+    assert [(got.path, got.content, got.owner, got.size) for got in pulled.rows] == [
+        (A, b"a", one.id, 1),
+        (B, b"", one.id, 0),
+    ]
+    assert two.pull().rows == ()
+
+
+def test_own_files_come_back_without_their_content(team: Team) -> None:
+    one = team.join("one")
+    one.push(row(A, b"a"))
+    assert [(got.path, got.content) for got in one.pull().rows] == [(A, None)]
+
+
+def test_a_push_may_be_repeated(team: Team) -> None:
+    one, two = team.join("one"), team.join("two")
+    one.push(row(A), row(B))
+    two.pull()
+    assert one.push(row(A), row(B)) == []
+    assert two.pull().rows == ()
+
+
+def test_a_removed_file_is_a_tombstone(team: Team) -> None:
+    one, two = team.join("one"), team.join("two")
+    one.push(row(A))
+    two.pull()
+    assert one.push(row(A, None), row(B, None)) == []
+    assert [(got.path, got.content, got.removed) for got in two.pull().rows] == [(A, None, True)]
+
+
+@pytest.mark.parametrize("number", [1, MAX_ROWS, MAX_ROWS + 1, 2 * MAX_ROWS + 1])
+def test_each_batch_is_one_statement_and_each_page_too(team: Team, number: int) -> None:
+    one, two = team.join("one"), team.join("two")
+    one.connection.statements = two.connection.statements = 0
+    assert one.push(*(row(f"shared/decision/{at:05}.md", b"%d" % at) for at in range(number))) == []
+    assert len(two.pull_all()) == number
+    pages = -(-number // MAX_ROWS)
+    assert (one.connection.statements, two.connection.statements) == (pages, pages)
+
+
+def test_a_page_is_bounded_in_bytes_and_loses_nothing(team: Team) -> None:
+    one, two = team.join("one"), team.join("two")
+    sent = [row(f"shared/plan/{at:02}.md", bytes([65 + at]) * INLINE) for at in range(11)]
+    one.push(*sent)
+    first = two.pull()
+    assert sum(got.size for got in first.rows) <= MAX_BATCH
+    assert first.more
+    assert [got.content for got in [*first.rows, *two.pull_all()]] == [given.content for given in sent]
+
+
+def test_a_large_file_is_fetched_apart(team: Team) -> None:
+    one, two = team.join("one"), team.join("two")
+    large = b"x" * MAX_FILE
+    assert one.push(row(A, large)) == []
+    assert [(got.path, got.content, got.size) for got in two.pull().rows] == [(A, None, MAX_FILE)]
+    assert exchange.fetch(two.connection, two.member, [A, B]) == {A: large}
+
+
+@pytest.mark.parametrize("is_listed", [True, False])
+def test_projects_limit_what_comes(team: Team, *, is_listed: bool) -> None:
+    one = team.join("one")
+    two = team.join("two", *(["harbor"] if is_listed else []))
+    paths = [A, "projects/arena/plan/c.md", "responses/Q-1.json", "shared/decision/d.md"]
+    one.push(*map(row, paths))
+    assert [got.path for got in two.pull_all()] == sorted(
+        path for path in paths if "arena" not in path or not is_listed
+    )
+
+
+def test_a_transaction_that_commits_late_is_not_skipped(team: Team) -> None:
+    early, late, reader = team.join("early"), team.join("late"), team.join("reader")
+    with late.connection.transaction():
+        late.push(row(A))
+        early.push(row(B))
+        assert reader.pull_all() == []  # B is newer than the open transaction
+    assert [got.path for got in reader.pull_all()] == [A, B]
+
+
+def test_a_transaction_that_is_given_up_holds_nothing_back(team: Team) -> None:
+    one, reader = team.join("one"), team.join("reader")
+    with contextlib.suppress(KeyError), one.connection.transaction():
+        one.push(row(A))
+        raise KeyError
+    one.push(row(B))
+    assert [got.path for got in reader.pull_all()] == [B]
+
+
+def test_a_restored_hub_is_read_from_the_beginning(team: Team) -> None:
+    one, two = team.join("one"), team.join("two")
+    one.push(row(A))
+    assert two.pull().restarted
+    assert not two.pull().restarted
+    team.owner.rows("UPDATE oracle_hub.meta SET incarnation = gen_random_uuid()")
+    again = two.pull()
+    assert (again.restarted, [got.path for got in again.rows]) == (True, [A])
+
+
+def test_a_push_gives_a_hint(team: Team) -> None:
+    one, two = team.join("one"), team.join("two")
+    two.connection.listen()
+    assert not two.connection.wait_for_hint(team.name, 0)
+    one.push(row(A))
+    assert two.connection.wait_for_hint(team.name, 5)
+    one.push(row(A))  # no change, no hint
+    assert not two.connection.wait_for_hint(team.name, 0.1)
+
+
+def test_the_first_of_two_machines_owns_a_path(team: Team) -> None:
+    one, two = team.join("one"), team.join("two")
+    one.push(row(A, b"one"))
+    assert two.push(row(A, b"two"), row(B)) == [Refused(A, "owner")]
+    assert two.push(row(A, None)) == [Refused(A, "owner")]
+    one.push(row(A, None))
+    assert two.push(row(A, b"two")) == []
+
+
+def test_two_machines_that_send_a_path_at_once(team: Team) -> None:
+    one, two = team.join("one"), team.join("two")
+    with psycopg.connect(two.member.dsn) as late, one.connection.transaction():
+        one.push(row(A, b"one"))
+        late.execute("SET lock_timeout = '100ms'")
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            late.execute(
+                "SELECT * FROM oracle_hub.push(%s, %s, %b::bigint[], %s, %b::bytea[])",
+                (team.name, [A], [0], [row(A, b"two").sha256], [b"two"]),
+            )
+    assert two.push(row(A, b"two")) == [Refused(A, "owner")]
+
+
+def test_versions_are_kept_for_a_while(team: Team) -> None:
+    one = team.join("one")
+    for number in range(14):
+        one.push(row(A, b"%d" % number))
+    kept = one.connection.rows(
+        "SELECT content FROM oracle_hub.file_history WHERE team = %s ORDER BY xid8", (team.name,)
+    )
+    assert [bytes(content) for (content,) in kept] == [b"%d" % number for number in range(3, 13)]
+
+
+def test_digests_of_folders(team: Team) -> None:
+    one = team.join("one")
+    rows = [row(A), row(B), row("projects/harbor/decision/b.md", b"2"), row("projects/harbor/decision/old/ä.md", b"3")]
+    one.push(*rows, row("shared/plan/x.md"))
+    one.push(row("shared/plan/x.md", None))
+    lines = [f"{sent.path} {sent.sha256}\n" for sent in rows]
+    folders = {
+        "projects/harbor/decision": lines[0] + lines[2],
+        "projects/harbor/decision/old": lines[3],
+        "projects/harbor/finding": lines[1],
+    }
+    digests = {folder: hashlib.sha256(text.encode()).hexdigest() for folder, text in folders.items()}
+    assert exchange.folder_digests(one.connection, one.member) == digests
+    listed = exchange.folder_rows(one.connection, one.member, "projects/harbor/decision")
+    assert listed == [Row(sent.path, one.id, 0, sent.sha256, sent.size, None) for sent in (rows[0], rows[2])]

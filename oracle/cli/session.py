@@ -190,6 +190,20 @@ def _without_secrets(error: OracleError) -> OracleError:
     return error
 
 
+@contextmanager
+def needs_extra(extra: str) -> Iterator[None]:
+    """Say how to install a package that a block imports and that is missing. Raises UsageError."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] == "oracle":
+            raise
+        raise UsageError(
+            say("This needs the package {package}, which is not installed.", package=error.name),
+            hint=say("Install it: pipx install --force 'memory-oracle[{extra}]'.", extra=extra),
+        ) from error
+
+
 def note_wake_up(call: Call, wake_up: WakeUp) -> None:
     """Say whom a delivery woke, or why nobody was woken."""
     if wake_up.result == "sent":

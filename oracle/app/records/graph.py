@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from oracle.app.context import Context
 from oracle.app.records.targets import resolve
-from oracle.domain.links.graph import DIRECTIONS, Walk, walk
+from oracle.domain.links.graph import DIRECTIONS, GraphStep, Walk, walk
 from oracle.domain.names import NAMESPACES
 from oracle.errors import UsageError
 from oracle.index.db import Connection
@@ -83,6 +83,24 @@ def graph(
         )
 
     return context.index.read(explore, fresh=fresh)
+
+
+def among(context: Context, slugs: Sequence[str]) -> Walk:
+    """Return the edges between these records, as a walk that has no start; records without one are left out."""
+    wanted = set(slugs)
+
+    def explore(connection: Connection) -> Walk:
+        rows = [row for row in query.outgoing(connection, slugs) if row[2] in wanted and row[2] != row[0]]
+        met = tuple(GraphStep(source, target, kind, snippet, 1) for source, kind, target, snippet in rows)
+        return Walk("", 1, tuple(sorted({name for edge in met for name in (edge.source, edge.target)})), met)
+
+    return context.index.read(explore)
+
+
+def count_backlinks(context: Context, targets: Iterable[str]) -> dict[str, int]:
+    """Return how many edges lead into each target."""
+    connection = context.index.database.connect()
+    return {target: query.count_backlinks(connection, target) for target in targets}
 
 
 def check_types(types: Sequence[str]) -> None:

@@ -154,16 +154,19 @@ def standing(context: Context) -> dict[str, object]:
 
 def marks(context: Context, targets: Iterable[str]) -> dict[str, str]:
     """Return the mark of each target that does not hold: missing, superseded or retired; entities always hold."""
-    connection = context.index.database.connect()
     found: dict[str, str] = {}
-    for target in dict.fromkeys(targets):
-        if is_entity(target):
-            continue
-        row = query.summary(connection, target)
-        status = Summary.from_row(row).effective_status if row is not None else "missing"
+    for target, record in find_records(context, targets).items():
+        status = record.effective_status if record is not None else "missing"
         if status in ("missing", "superseded", "retired"):
             found[target] = status
     return found
+
+
+def find_records(context: Context, targets: Iterable[str]) -> dict[str, Summary | None]:
+    """Return the record of each target that is no entity, None for a missing one."""
+    connection = context.index.database.connect()
+    rows = {target: query.summary(connection, target) for target in targets if not is_entity(target)}
+    return {target: None if row is None else Summary.from_row(row) for target, row in rows.items()}
 
 
 def successor(context: Context, slug: str) -> str:

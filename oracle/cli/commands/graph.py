@@ -1,4 +1,4 @@
-"""`oracle graph`: walk the graph, and print it as a tree, text, Mermaid, Graphviz or JSON.
+"""`oracle graph`: walk the graph, and print it as a tree, text, Mermaid, Graphviz, SVG or JSON.
 
 A name is a label there, never a piece of the language.
 """
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from oracle.cli.listing import chain_json
 from oracle.cli.options import Fresh, Full, Target, Types, option, single
 from oracle.cli.output import columns, is_terminal, visible, write_out
-from oracle.cli.session import Call
+from oracle.cli.session import Call, needs_extra
 from oracle.domain.layout import NARROWEST, shorten, wrap
 from oracle.domain.links.graph import branches_of
 from oracle.domain.records.chains import replaced_by
@@ -22,6 +22,7 @@ from oracle.wording import joined, say
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from oracle.app.context import Context
     from oracle.domain.links.graph import Walk
 
     Chains = Mapping[str, Sequence[str]]
@@ -43,7 +44,9 @@ def graph(
         str, option("--direction out|in|both", "Which way to walk (default out; in from an entity).")
     ] = "",
     types: Types = None,
-    form: Annotated[str, option("--format text|json|mermaid|dot", "How to print it (a tree on a terminal).")] = "text",
+    form: Annotated[
+        str, option("--format text|json|mermaid|dot|svg", "How to print it (a tree on a terminal).")
+    ] = "text",
     full: Full = False,
     fresh: Fresh = False,
 ) -> None:
@@ -51,12 +54,15 @@ def graph(
     from oracle.app.records import graph, listing, naming
 
     call.as_json = call.as_json or form == "json"
-    if form not in ("json", *FORMS):
-        raise UsageError(say("Unknown format {form!r}.", form=form), hint=suggest(form, ("json", *FORMS)))
+    if form not in ("json", "svg", *FORMS):
+        raise UsageError(say("Unknown format {form!r}.", form=form), hint=suggest(form, ("json", "svg", *FORMS)))
     with call.context("edges") as context:
         name = naming.find(context, target, fresh=fresh)
         direction = direction or ("in" if name.startswith("entity:") else "out")  # nothing leads out of an entity
         walk = graph.graph(context, name, depth=depth, direction=direction, types=types or ())
+        if form == "svg":
+            write_out(_as_svg(context, walk))
+            return
         chains, marks = listing.chains(context, walk.nodes), listing.marks(context, walk.nodes)
     if call.as_json:
         call.print_json({**as_json(walk, chains, marks), **call.standing})
@@ -64,6 +70,18 @@ def graph(
         write_out(as_tree(walk, marks, is_full=full))
     else:
         write_out(FORMS[form](walk, chains, marks))
+
+
+def _as_svg(context: Context, walk: Walk) -> str:
+    """Return the walk as a picture. Its links are the paths of the records, relative to the Root."""
+    from urllib.parse import quote
+
+    with needs_extra("web"):
+        from oracle.app.pages import graph as drawing
+
+        found = drawing.gather(context, walk)
+        paths = {node.name: quote(node.path) for node in found.nodes}
+        return drawing.draw(found, link=paths.__getitem__, is_styled=True) + "\n"
 
 
 def as_json(walk: Walk, chains: Chains, marks: Marks) -> dict[str, object]:

@@ -1,0 +1,135 @@
+"""Write SVG. Every text is escaped and cleaned of characters that steer; a drawing holds no script."""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+from oracle.wording import spelled, spoken
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from xml.etree.ElementTree import Element
+
+    Link = Callable[[str], str]
+    """Return the address of a record, an entity or a task in a drawing, "" for no link."""
+
+CELL = 6.0
+"""Pixels of a Latin character of a label."""
+
+LINE = 14.0
+"""Pixels between two lines of labels."""
+
+SHAPES = {
+    "decision": "M0-1.25 1.25 0 0 1.25-1.25 0Z",
+    "finding": "M-1 0a1 1 0 1 0 2 0a1 1 0 1 0-2 0Z",
+    "task": "M-.9-.9H.9V.9H-.9Z",
+    "plan": "M-1.1 0-.55-.95.55-.95 1.1 0 .55.95-.55.95Z",
+    "entity": "M0-1.2 1.1.85-1.1.85Z",
+    "other": "M0-1.15 1.1-.35.7.95-.7.95-1.1-.35Z",
+    "missing": "M-1 0a1 1 0 1 0 2 0a1 1 0 1 0-2 0Z",
+}
+"""The outline of each kind, about two wide."""
+
+_HEAD: Mapping[str, str | float] = {
+    "markerUnits": "userSpaceOnUse",
+    "markerWidth": 8,
+    "markerHeight": 7,
+    "refX": 6.5,
+    "refY": 3.5,
+}
+_NOT_IN_XML = {0xFFFE: None, 0xFFFF: None}
+
+
+@cache
+def style() -> str:
+    """Return the style of every drawing, for a page that shows one."""
+    return Path(__file__).with_name("drawing.css").read_text(encoding="utf-8")
+
+
+def drawing(name: str, label: str, width: float, height: float, *, has_links: bool) -> Element:
+    """Return an empty drawing. A reader for the blind enters one with links, and reads the label of any other."""
+    root = ElementTree.Element("svg", {"xmlns": "http://www.w3.org/2000/svg"})
+    _set(
+        root, {"class": f"drawing {name}", "width": width, "height": height, "viewBox": f"0 0 {width:.0f} {height:.0f}"}
+    )
+    _set(root, {"role": "group" if has_links else "img", "aria-label": label})
+    element(root, "rect", class_="paper", width=width, height=height)
+    return root
+
+
+def element(parent: Element, tag: str, text: str = "", /, **attributes: str | float) -> Element:
+    """Add an element with a text. `class_` and `text_anchor` are the attributes `class` and `text-anchor`."""
+    added = ElementTree.SubElement(parent, tag)
+    _set(added, {name.rstrip("_").replace("_", "-"): found for name, found in attributes.items()})
+    added.text = legible(text) or None
+    return added
+
+
+def anchor(parent: Element, address: str) -> Element:
+    """Return where to draw what leads to an address: an `a`, or a plain group for "" as the address."""
+    return element(parent, "a", href=address) if address else element(parent, "g")
+
+
+def mark(parent: Element, kind: str, x: float, y: float, radius: float) -> None:
+    """Draw the shape of a kind."""
+    shape = shape_of(kind)
+    element(
+        parent,
+        "path",
+        class_=f"mark {shape}",
+        d=SHAPES[shape],
+        transform=f"translate({x:.1f} {y:.1f}) scale({radius:.1f})",
+    )
+
+
+def shape_of(kind: str) -> str:
+    """Return the name of the shape of a kind: its own, or `other`."""
+    return kind if kind in SHAPES else "other"
+
+
+def arrowhead(root: Element, name: str) -> str:
+    """Define the head of the arrows of a drawing. Return the value of `marker-end`."""
+    marker = element(root, "marker", id=name, class_="head", orient="auto", **_HEAD)
+    element(marker, "path", d="M0 0 8 3.5 0 7Z")
+    return f"url(#{name})"
+
+
+def printed(root: Element, *, is_styled: bool = False) -> str:
+    """Return a drawing as text; a file of its own needs the style in it."""
+    if is_styled:
+        kept = ElementTree.Element("style")
+        kept.text = style()
+        root.insert(0, kept)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def legible(text: str) -> str:
+    """Return a text in the chosen language, on one line, what steers spelled out, without what XML has no place for."""
+    return spelled(spoken(text)).translate(_NOT_IN_XML)
+
+
+def cells(text: str) -> int:
+    """Return how many Latin characters are as wide as a text."""
+    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
+
+
+def cut(text: str, most: int) -> str:
+    """Return the beginning of a text, at most so many cells wide."""
+    text = legible(text)
+    if cells(text) <= most:
+        return text
+    wide = 0
+    for at, char in enumerate(text):
+        wide += cells(char)
+        if wide >= most:
+            return f"{text[:at].rstrip()}…"
+    return text
+
+
+def _set(found: Element, attributes: dict[str, str | float]) -> None:
+    for name, given in attributes.items():
+        found.set(name, legible(given) if isinstance(given, str) else f"{given:.1f}".removesuffix(".0"))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from oracle.app.pages import svg
 from oracle.app.records import graph, listing
+from oracle.domain.layout import cells
 from oracle.domain.names import is_entity
 from oracle.domain.values import value
 from oracle.wording import say, say_many
@@ -228,7 +229,7 @@ def _place_labels(
     found = {}
     for node in sorted(nodes, key=lambda one: (-one.backlinks, one.name)):
         text = svg.cut(node.title, _MOST_CELLS)
-        (x, y), away, wide = places[node.name], 1.25 * radii[node.name] + 3, svg.cells(text) * svg.CELL
+        (x, y), away, wide = places[node.name], 1.25 * radii[node.name] + 3, cells(text) * svg.CELL
         for at, down, side, left in (
             (x + away, y + 4, "start", x + away),
             (x - away, y + 4, "end", x - away - wide),
@@ -302,7 +303,7 @@ class _Legend:
         self.places: list[tuple[float, float]] = []
         x, y = 14.0, 20.0
         for _, _, text in self.items:
-            wide = 34 + svg.cells(svg.legible(text)) * svg.CELL + 12
+            wide = 34 + cells(svg.legible(text)) * svg.CELL + 12
             if x + wide > width and x > 14:
                 x, y = 14.0, y + 18
             self.places.append((x, y))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import unicodedata
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
+from oracle.domain import layout
 from oracle.wording import spelled, spoken
 
 if TYPE_CHECKING:
@@ -112,22 +112,9 @@ def legible(text: str) -> str:
     return spelled(spoken(text)).translate(_NOT_IN_XML)
 
 
-def cells(text: str) -> int:
-    """Return how many Latin characters are as wide as a text."""
-    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
-
-
 def cut(text: str, most: int) -> str:
-    """Return the beginning of a text, at most so many cells wide."""
-    text = legible(text)
-    if cells(text) <= most:
-        return text
-    wide = 0
-    for at, char in enumerate(text):
-        wide += cells(char)
-        if wide >= most:
-            return f"{text[:at].rstrip()}…"
-    return text
+    """Return the beginning of a text, at most so many Latin characters wide."""
+    return layout.cut(legible(text[: 8 * most]), most)
 
 
 def _set(found: Element, attributes: dict[str, str | float]) -> None:

@@ -205,6 +205,16 @@ def spelled_lines(text: str, spell: Callable[[re.Match[str]], str] | None = None
     return _steering(in_lines=True).sub(spell or _spell, text)
 
 
+def visible(text: str) -> str:
+    r"""Return `text` in the operator's language, on one line, what steers a terminal spelled out (`\x1b`, `\n`, `\u202e`)."""
+    return spelled(spoken(text))
+
+
+def visible_lines(text: str) -> str:
+    """Return text of several lines in the operator's language, its line ends and tabs kept, what else steers spelled out."""
+    return spelled_lines(spoken(text))
+
+
 def _spell(match: re.Match[str]) -> str:
     char = match[0]
     return _NAMED.get(char) or (f"\\x{ord(char):02x}" if ord(char) < 256 else f"\\u{ord(char):04x}")

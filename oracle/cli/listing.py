@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from oracle.cli.output import Table, visible
+from oracle.cli.output import Table
 from oracle.domain.records.chains import replaced_by
 from oracle.domain.spelling import guess
-from oracle.wording import say, say_each
+from oracle.wording import say, say_each, visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

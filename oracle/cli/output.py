@@ -18,7 +18,7 @@ from itertools import islice, zip_longest
 from oracle.domain.layout import NARROWEST, broken, cells, cut, hanging, padded, shorten, squeeze, wrap
 from oracle.domain.values import value
 from oracle.errors import DiskFailure
-from oracle.wording import Sentence, say, spelled, spelled_lines, spoken
+from oracle.wording import Sentence, say, spelled_lines, visible, visible_lines
 
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d\.\d{6}Z")
 _LOCAL = {"utf-8", "utf8"}
@@ -33,16 +33,6 @@ class OutputLost(DiskFailure):
 
 class ReaderGone(Exception):
     """The reader of the output stopped reading (`oracle list | head -1`)."""
-
-
-def visible(text: str) -> str:
-    r"""Return `text` in the operator's language, on one line, what steers a terminal spelled out (`\x1b`, `\n`, `\u202e`)."""
-    return spelled(spoken(text))
-
-
-def visible_lines(text: str) -> str:
-    """Return text of several lines in the operator's language, its line ends and tabs kept, what else steers spelled out."""
-    return spelled_lines(spoken(text))
 
 
 def as_json(document: object) -> str:

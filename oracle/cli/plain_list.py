@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from oracle.cli import plain_search
 from oracle.cli.listing import known_words, mark, record_json, records_table, seat_of, with_chains
-from oracle.cli.output import Table, is_terminal, visible, write_out
+from oracle.cli.output import Table, is_terminal, write_out
 from oracle.errors import NotInMemory
-from oracle.wording import say, say_each
+from oracle.wording import say, say_each, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -23,13 +23,12 @@ from oracle.cli.output import (
     print_lines,
     print_table,
     tell,
-    visible,
     wants_colour,
     write_out,
 )
 from oracle.domain.spelling import suggest
 from oracle.errors import NotFound, OracleError, UsageError
-from oracle.wording import Sentence, say, spoken
+from oracle.wording import Sentence, say, spoken, visible
 
 if TYPE_CHECKING:
     from types import TracebackType

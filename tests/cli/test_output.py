@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from oracle.cli import output
 from oracle.cli.main import run
-from oracle.cli.output import ReaderGone, Table, as_json, print_table, visible, visible_lines, write_out
+from oracle.cli.output import ReaderGone, Table, as_json, print_table, write_out
 from oracle.errors import DiskFailure
+from oracle.wording import visible, visible_lines
 
 STEERING = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029\ud800-\udfff]")
 TEXTS = st.text(st.characters(codec=None, categories=None), max_size=60)

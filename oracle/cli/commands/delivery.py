@@ -23,11 +23,11 @@ from oracle.cli.options import (
     read_body,
     single,
 )
-from oracle.cli.output import Table, emphasise, headed, indented, mark_cuts, visible, write_out
+from oracle.cli.output import Table, emphasise, headed, indented, mark_cuts, write_out
 from oracle.cli.session import Call, note_wake_up
 from oracle.errors import NOT_JUDGED, NotInFederation, NotInMemory, UsageError
 from oracle.process import read_input
-from oracle.wording import Sentence, joined, say, say_each, say_many
+from oracle.wording import Sentence, joined, say, say_each, say_many, visible
 
 if TYPE_CHECKING:
     from oracle.app.answers.reply import Cited, CitedFact, Near, Replaced, Reply, Synthesis

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 from oracle.cli.listing import chain_json
 from oracle.cli.options import Fresh, Full, Target, Types, option, single
-from oracle.cli.output import columns, is_terminal, visible, write_out
+from oracle.cli.output import columns, is_terminal, write_out
 from oracle.cli.session import Call, needs_extra
 from oracle.domain.layout import NARROWEST, shorten, wrap
 from oracle.domain.links.graph import branches_of
 from oracle.domain.records.chains import replaced_by
 from oracle.domain.spelling import suggest
 from oracle.errors import UsageError
-from oracle.wording import joined, say
+from oracle.wording import joined, say, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 from oracle.cli import completion
 from oracle.cli.application import group
 from oracle.cli.options import Full, Project, TaskId, option, single
-from oracle.cli.output import Table, columns, is_terminal, visible, write_out
+from oracle.cli.output import Table, columns, is_terminal, write_out
 from oracle.cli.session import Call
 from oracle.domain.layout import hanging, shorten
 from oracle.errors import UsageError
-from oracle.wording import LIST, Sentence, joined, say, say_each
+from oracle.wording import say, say_each, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from oracle.app.claims import ToldClaim
-    from oracle.app.delivery.handoffs import ListedHandoff, Story
+    from oracle.app.delivery.handoffs import ListedHandoff
 
 
 _WIDE = 100
@@ -61,11 +60,12 @@ def list_handoffs(
 def show(call: Call, task_id: TaskId, *, project: Project = "") -> None:
     """Tell the story of one task: its files, answer and events."""
     from oracle.app.delivery import handoffs, resume
+    from oracle.app.delivery.story import lines_of
 
     with call.context() as context:
         resume.before(context)
         story = handoffs.tell(context, task_id, project=project)
-    call.answer(story.as_json(), _tell(story))
+    call.answer(story.as_json(), lines_of(story))
 
 
 def _whole(items: Sequence[ListedHandoff]) -> Table:
@@ -94,70 +94,6 @@ def _row(item: ListedHandoff) -> tuple[str, ...]:
     handoff, state = item.handoff, item.handoff.state
     ends = (handoff.asker, handoff.answerer, state.step.value, item.age_shown, handoff.next_seat() or say("nobody"))
     return (item.project, handoff.task_id, *ends, state.action, item.command)
-
-
-def _tell(story: Story) -> list[str]:
-    from oracle.domain import timestamps
-
-    lines: list[str] = []
-    for item in story.listed:
-        lines += _tell_state(story, item)
-    for chapter in story.chapters:
-        moment = timestamps.from_mtime(int(chapter.changed_at * 1e9))
-        kind = chapter.receipt.kind.value or say("unknown")
-        lines.append(
-            say("{moment}  {kind}{suffix}  {path}", moment=moment, kind=kind, suffix=chapter.suffix, path=chapter.path)
-        )
-        for key in ("title", "summary", "verdict", "commit", "lineage_status", "notified_at", "consumed_at"):
-            text = chapter.receipt.text(key)
-            lines += [f"    {key}: {text}"] if text and text != "unknown" else []
-    told = {sentence for item in story.listed for sentence in item.handoff.problems}
-    untold = dict.fromkeys(text for one in story.chapters for text in one.receipt.problems if text not in told)
-    lines += [say("problem: {text}", text=text) for text in untold]
-    lines += [say("response  {path}", path=story.response_path)] if story.response_path else []
-    lines += [f"    {line}" for line in story.answer.splitlines()]
-    lines += map(_tell_claim, story.claims)
-    lines += [say("kept aside  {path}", path=path) for path in story.kept_aside]
-    lines += [say("wake-up waits  {text}", text=text) for text in story.wake_ups]
-    lines += [_tell_event(event) for event in story.events]
-    return lines
-
-
-def _tell_state(story: Story, item: ListedHandoff) -> list[str]:
-    handoff, state = item.handoff, item.handoff.state
-    ends = {"task": handoff.task_id, "asker": handoff.asker, "answerer": handoff.answerer, "project": story.project}
-    return [
-        say("{task}: {asker} asks {answerer} in {project}", **ends),
-        say(
-            "  {state} for {age}; next {seat}: {action}",
-            state=state.step.value,
-            age=item.age_shown,
-            seat=handoff.next_seat() or say("nobody"),
-            action=state.action,
-        ),
-        *([f"  $ {item.command}"] if item.command else ()),
-        *(say("  problem: {text}", text=text) for text in handoff.problems),
-    ]
-
-
-def _tell_claim(claim: ToldClaim) -> Sentence:
-    """Return where a claim leads, and its verdict on delivery unless it was verified."""
-    told = {"handle": claim.handle, "statement": claim.excerpt, "places": joined(LIST, claim.places)}
-    if claim.verdict == "verified":
-        return say("    claim [{handle}] {statement}  {places}", **told)
-    verdict = claim.verdict or say("not checked")
-    doubt = say("{verdict}: {reasons}", verdict=verdict, reasons=joined("; ", claim.reasons))
-    return say(
-        "    claim [{handle}] {statement}  {places}  ({doubt})", **told, doubt=doubt if claim.reasons else verdict
-    )
-
-
-def _tell_event(event: dict[str, object]) -> Sentence:
-    from oracle.app import journal
-
-    details = journal.details_of(event)
-    rest = f" {details}" if details else ""
-    return say("{moment}  event {event}{rest}", moment=event.get("ts"), event=event.get("event"), rest=rest)
 
 
 log_app = single()

@@ -9,10 +9,10 @@ import typer
 from oracle.cli import completion
 from oracle.cli.application import group
 from oracle.cli.options import option
-from oracle.cli.output import print_line, visible_lines, write_out
+from oracle.cli.output import print_line, write_out
 from oracle.cli.session import Call
 from oracle.hook.clients import ALL_EVENTS, EVENTS
-from oracle.wording import Sentence, say
+from oracle.wording import Sentence, say, visible_lines
 
 if TYPE_CHECKING:
     from oracle.hook import settings

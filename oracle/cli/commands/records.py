@@ -8,11 +8,11 @@ from oracle.cli import completion, plain_list
 from oracle.cli.completion import CHECK_NAMES
 from oracle.cli.listing import record_json, records_table, with_chains
 from oracle.cli.options import Filters, Fresh, Full, Project, option, single
-from oracle.cli.output import Table, emphasise, print_table, visible, write_out
+from oracle.cli.output import Table, emphasise, print_table, write_out
 from oracle.cli.session import Call
 from oracle.domain.spelling import suggest
 from oracle.errors import NotInMemory, UsageError
-from oracle.wording import say, say_each, say_many
+from oracle.wording import say, say_each, say_many, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable

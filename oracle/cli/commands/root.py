@@ -9,11 +9,11 @@ import typer
 
 from oracle.cli.application import group
 from oracle.cli.options import Fresh, Project, option, single
-from oracle.cli.output import Table, columns, is_terminal, print_line, print_table, visible, write_out
+from oracle.cli.output import Table, columns, is_terminal, print_line, print_table, write_out
 from oracle.cli.session import Call
 from oracle.domain.layout import padded, wrap
 from oracle.errors import UsageError
-from oracle.wording import joined, say, say_each, say_many
+from oracle.wording import joined, say, say_each, say_many, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

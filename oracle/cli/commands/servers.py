@@ -11,10 +11,10 @@ import typer
 from oracle.cli import completion
 from oracle.cli.application import group
 from oracle.cli.options import WriterSeat, option, single
-from oracle.cli.output import Table, print_line, visible_lines, write_out
+from oracle.cli.output import Table, print_line, write_out
 from oracle.cli.session import Call
 from oracle.errors import UsageError
-from oracle.wording import say, say_each
+from oracle.wording import say, say_each, visible_lines
 
 if TYPE_CHECKING:
     from oracle.app.context import Context

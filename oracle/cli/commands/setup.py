@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from oracle.cli.options import option, single
-from oracle.cli.output import Table, print_line, print_table, visible_lines, write_out
+from oracle.cli.output import Table, print_line, print_table, write_out
 from oracle.cli.session import Call
 from oracle.errors import NotFound, OracleError, UsageError
-from oracle.wording import say, say_each
+from oracle.wording import say, say_each, visible_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

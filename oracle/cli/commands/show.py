@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 from oracle.cli import completion
 from oracle.cli.listing import chain_json
 from oracle.cli.options import Fresh, Full, Target, Types, argument, option, parse_lines, single, split_place
-from oracle.cli.output import Table, visible_lines, write_out
+from oracle.cli.output import Table, write_out
 from oracle.cli.session import Call
 from oracle.domain.records.chains import replaced_by
 from oracle.errors import NotInMemory, UsageError
-from oracle.wording import say, say_each
+from oracle.wording import say, say_each, visible_lines
 
 if TYPE_CHECKING:
     from oracle.app.context import Context

@@ -9,10 +9,10 @@ import typer
 
 from oracle.cli.commands.hook import skill_app
 from oracle.cli.options import argument, option
-from oracle.cli.output import Table, visible_lines, write_out
+from oracle.cli.output import Table, write_out
 from oracle.cli.session import Call
 from oracle.process import STANDARD_INPUT
-from oracle.wording import joined, say, say_each
+from oracle.wording import joined, say, say_each, visible_lines
 
 if TYPE_CHECKING:
     from oracle.app.skills.catalogue import ListedSkill, Skills

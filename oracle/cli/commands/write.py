@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 from oracle.cli import completion
 from oracle.cli.completion import slugs
 from oracle.cli.options import DryRun, NewProject, Secrets, Slug, WriterSeat, argument, option, read_body, single
-from oracle.cli.output import print_line, visible_lines, write_out
+from oracle.cli.output import print_line, write_out
 from oracle.cli.session import Call
-from oracle.wording import say
+from oracle.wording import say, visible_lines
 
 if TYPE_CHECKING:
     from oracle.app.records.views import Written

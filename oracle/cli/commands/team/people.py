@@ -10,11 +10,11 @@ import typer
 from oracle.cli import completion
 from oracle.cli.application import group
 from oracle.cli.options import NoNotify, OfProject, Project, WriterSeat, argument, option, read_body, single
-from oracle.cli.output import Table, print_line, visible_lines, write_out
+from oracle.cli.output import Table, print_line, write_out
 from oracle.cli.session import Call, note_wake_up
 from oracle.errors import NotFound, UsageError
 from oracle.process import read_input
-from oracle.wording import say, say_each
+from oracle.wording import say, say_each, visible_lines
 
 PayloadFile = Annotated[str, option("--payload-file FILE", "The payload; - is standard input.")]
 

@@ -8,9 +8,9 @@ from oracle.cli import completion
 from oracle.cli.application import group
 from oracle.cli.commands.delivery import print_signs
 from oracle.cli.options import NewProject, NoNotify, OfProject, TaskId, argument, option, single
-from oracle.cli.output import Table, visible, write_out
+from oracle.cli.output import Table, write_out
 from oracle.cli.session import Call
-from oracle.wording import say, say_each
+from oracle.wording import say, say_each, visible
 
 task_app = group(
     "Create a task's workflow, and update its steps.", example="oracle team task create T-7 --project shop"

@@ -1,12 +1,10 @@
-"""Teams, machines and homes of a hub: make and upgrade it, invite, join and leave."""
+"""What the owner of a hub does: make and upgrade it, add a team, invite a machine."""
 
 from __future__ import annotations
 
 import hashlib
 
-from oracle import __version__
-from oracle.domain.hub.rows import Home, Membership, TeamMachine
-from oracle.domain.values import replace, value
+from oracle.domain.values import value
 from oracle.hub.connection import SCHEMA, HubConnection, check_schema, compose, sql
 
 _LOCK = 7_110_120_101
@@ -15,13 +13,10 @@ _LONGEST_ROLE = 50
 """Bytes of a role's name before its digest; PostgreSQL cuts names to 63."""
 
 
-# The owner of the hub -------------------------------------------------------------------------------------------------
-
-
 def schema_text(team: str) -> str:
     """Return the SQL that makes the hub and a team, for an administrator."""
     steps = [sql(f"schema-{number}") for number in range(1, SCHEMA + 1)]
-    return "\n".join([*steps, compose(sql("team"), texts={"team": team})])
+    return "\n".join([*steps, compose(sql("add-team"), texts={"team": team})])
 
 
 def init(connection: HubConnection, team: str) -> int:
@@ -37,7 +32,7 @@ def init(connection: HubConnection, team: str) -> int:
         check_schema(connection)
         if before < SCHEMA:
             connection.rows("SELECT oracle_hub.grant_rights(role) FROM oracle_hub.machine")
-        connection.rows(compose(sql("team"), texts={"team": team}))
+        connection.rows(compose(sql("add-team"), texts={"team": team}))
     return before
 
 
@@ -95,45 +90,3 @@ def _admission(database: str, team: str, name: str) -> str:
     return compose(
         sql("admit"), names={"role_name": role, "database": database}, texts={"team": team, "name": name, "role": role}
     )
-
-
-# Machines -------------------------------------------------------------------------------------------------------------
-
-
-def join(connection: HubConnection, member: Membership) -> Membership:
-    """Join as the machine that the role was made for, and return the membership with its id. It may be repeated.
-
-    Raises HubRefused without an invitation.
-    """
-    check_schema(connection)
-    found = connection.rows("SELECT oracle_hub.join(%s, %s, %s)::text", (member.team, member.name, __version__))
-    return replace(member, machine=found[0][0])
-
-
-def leave(connection: HubConnection, member: Membership) -> None:
-    """Leave the team, and give up every home. The files stay at the hub."""
-    connection.rows("SELECT oracle_hub.leave(%s)", (member.team,))
-
-
-def touch(connection: HubConnection, member: Membership) -> None:
-    """Let the team see that this machine is there."""
-    connection.rows("SELECT oracle_hub.touch(%s, %s)", (member.team, __version__))
-
-
-def machines(connection: HubConnection, member: Membership) -> list[TeamMachine]:
-    """Return the machines that joined the team and did not leave, by name."""
-    return [TeamMachine(*found) for found in connection.rows(sql("machines"), (member.team,))]
-
-
-def homes(connection: HubConnection, member: Membership) -> list[Home]:
-    """Return the homes of the team's seats; `machine` is "" for a seat whose machine left."""
-    return [Home(*found) for found in connection.rows(sql("homes"), (member.team,))]
-
-
-def take_home(connection: HubConnection, member: Membership, home: tuple[str, str], *, take: bool = False) -> Home:
-    """Make this machine the home of a seat (project, seat), and return the home as it is then.
-
-    Another machine's home stays unless `take` is set.
-    """
-    found = connection.rows(sql("take-home"), (member.team, *home, take))
-    return Home(*home, *found[0])

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 
 from oracle.domain.hub.rows import Cursor, Membership, Pulled, Refused, Row
-from oracle.domain.values import replace
 from oracle.hub import exchange, members
 from oracle.hub.connection import HubConnection, connect
+from oracle.hub.exchange import TeamConnection
 
 NAME = "harbor-team"
 
@@ -19,38 +18,26 @@ def row(path: str, content: bytes | None = b"content\n", *, epoch: int = 0) -> R
     return Row(path, "", epoch, digest, len(content or b""), content, removed=content is None)
 
 
-@dataclass
-class JoinedMachine:
-    """A machine with its connection; it keeps its cursor."""
+class JoinedMachine(TeamConnection):
+    """A machine that keeps its cursor."""
 
-    connection: HubConnection
-    member: Membership
+    cursor = Cursor()
 
-    @property
-    def id(self) -> str:
-        return self.member.machine
+    def send(self, *rows: Row) -> list[Refused]:
+        return list(self.push(rows))
 
-    def push(self, *rows: Row) -> list[Refused]:
-        return exchange.push(self.connection, self.member, rows)
-
-    def pull(self) -> Pulled:
-        pulled = exchange.pull(self.connection, self.member)
-        self.member = replace(self.member, cursor=pulled.cursor)
+    def receive(self) -> Pulled:
+        pulled = self.pull(self.cursor)
+        self.cursor = pulled.cursor
         return pulled
 
-    def pull_all(self) -> list[Row]:
+    def receive_all(self) -> list[Row]:
         rows: list[Row] = []
         while True:
-            page = self.pull()
+            page = self.receive()
             rows += page.rows
             if not page.more:
                 return rows
-
-    def forget(self) -> None:
-        self.member = replace(self.member, cursor=Cursor())
-
-    def take(self, project: str, seat: str, *, take: bool = False) -> int:
-        return members.take_home(self.connection, self.member, (project, seat), take=take).epoch
 
 
 class Team:
@@ -73,9 +60,9 @@ class Team:
         return self.reconnect(Membership(self.name, dsn, name=name, projects=projects))
 
     def reconnect(self, member: Membership) -> JoinedMachine:
-        connection = connect(member.dsn)
-        self._opened.append(connection)
-        return JoinedMachine(connection, members.join(connection, member))
+        opened = exchange.join(member)
+        self._opened.append(opened.connection)
+        return JoinedMachine(opened.connection, opened.membership)
 
     def close(self) -> None:
         for connection in self._opened:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from oracle.domain.hub.rows import Cursor, Membership
+from oracle.domain.hub.rows import Membership
 from oracle.errors import DiskFailure
 from oracle.store.root import hub
 from oracle.store.root.layout import Root
 
-JOINED = Membership("arena", "service=arena", "m-1", "laptop", ("arena", "harbor"), cursor=Cursor("h", 7, "projects/x"))
+JOINED = Membership("arena", "service=arena", "m-1", "laptop", ("arena", "harbor"))
 
 
 @pytest.mark.parametrize("membership", [Membership(), JOINED], ids=["nothing", "joined"])
@@ -27,7 +27,7 @@ def test_what_is_saved_is_loaded(root: Path, membership: Membership, mode: int) 
     assert hub.load(known) is None
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"team": "x"}', "{", json.dumps({"cursor": []})])
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"team": "x"}', "{", json.dumps({"projects": []})])
 def test_a_damaged_file_is_refused(root: Path, text: str) -> None:
     known = Root(str(root))
     hub.save(known, JOINED)

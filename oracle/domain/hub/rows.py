@@ -110,4 +110,3 @@ class Membership:
     name: str = ""
     projects: tuple[str, ...] = ()
     is_insecure: bool = False
-    cursor: Cursor = Cursor()

@@ -96,6 +96,7 @@ class Root:
         self.packets = f"{state}/packets"  # packets that agents were given, for inspection
         self.proposals = f"{state}/proposals"  # experiences that wait to be accepted
         self.hub = f"{state}/hub.json"  # the hub that this machine joined
+        self.hub_owner = f"{state}/hub-owner.json"  # the hub that was made here
         self.daemon_lock = f"{state}/daemon.lock"  # held by the daemon
         self.daemon_status = f"{state}/daemon.json"  # the last status of the daemon
         self.daemon_log = f"{state}/daemon.log"  # the daemon's log, in JSON lines

@@ -1,0 +1,1 @@
+INSERT INTO oracle_hub.team (team) VALUES ({team}) ON CONFLICT DO NOTHING;

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import pwd
+import re
 import shutil
 import socket
 import sqlite3
@@ -351,3 +353,33 @@ def test_world_is_empty_and_in_utc(home: Path, root: Path):
 @given(st.text())
 def test_guard_reads_any_path_without_failing(text: str):
     assert GUARD.judge("open", (text, "r", os.O_RDONLY)) == ""
+
+
+# The tests themselves -------------------------------------------------------------------------------------------------
+
+
+ASSERTS = re.compile(r"\bassert\b|\bassert_\w+\(|\bpytest\.(?:raises|fail|warns)\(")
+
+
+def find_silent_tests(path: Path) -> list[str]:
+    """Return the tests of a file without an `assert`, `pytest.raises` or a helper named `assert_…` in sight."""
+    text = path.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    found = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
+    tests = [node for node in found if node.name.startswith("test")]
+    return [node.name for node in tests if not ASSERTS.search("\n".join(lines[node.lineno : node.end_lineno]))]
+
+
+def test_every_test_shows_what_it_asserts():
+    found = {path.name: find_silent_tests(path) for path in (CHECKOUT / "tests").rglob("test_*.py")}
+    assert {name: tests for name, tests in found.items() if tests} == {}
+
+
+def test_a_test_without_an_assertion_is_found(tmp_path: Path):
+    path = tmp_path / "test_x.py"
+    path.write_text(
+        "def test_bare():\n    run()\n\ndef test_helped():\n    check_it()\n\n"
+        "def test_good():\n    assert run()\n\ndef test_named():\n    assert_runs()\n",
+        encoding="utf-8",
+    )
+    assert find_silent_tests(path) == ["test_bare", "test_helped"]

@@ -135,7 +135,7 @@ class Parameter:
         known = {**PLAIN, **work}.get(self.name, "")
         return self.choices[0] if self.choices and known not in self.choices else known
 
-    def tested(self, folder: Path, token: str) -> list[str]:
+    def trials(self, folder: Path, token: str) -> list[str]:
         """Return what is given to test it: a token, a text with one, a file with one in it, a folder that is called so."""
         if self.metavar == "JSON":
             return [json.dumps({"answer": token, "sources": [token], token: 1})]
@@ -277,7 +277,7 @@ def kept(outset: World, program: Program, monkeypatch: pytest.MonkeyPatch) -> li
     attempts = list(itertools.product(WORK, EXTENTS))
     for one, policy in itertools.product(program.parameters, program.policies):
         token = fake(f"{program.words}{one.name}{policy}")
-        for value in one.tested(outset.given, token):
+        for value in one.trials(outset.given, token):
             answers = set()
             for attempt in list(attempts):
                 place = outset.untouched()

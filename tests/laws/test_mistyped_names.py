@@ -262,14 +262,14 @@ def test_a_mistyped_word_of_a_closed_set_is_refused_with_the_one_that_was_meant(
     monkeypatch.chdir(outset.given)
     typed = choice[:2] + choice[3:]
     place = outset.untouched()
+    more = MORE.get(f"{' '.join(program.words)} {one.name}", [])
     answers = []
     for work, extent in itertools.product(WORK, EXTENTS):
-        words = [*program.call(place, one, typed, work, extent), *MORE.get(f"{' '.join(program.words)} {one.name}", [])]
-        code, said = run(program, place, words, monkeypatch)
+        code, said = run(program, place, [*program.call(place, one, typed, work, extent), *more], monkeypatch)
         answers.append((code, said))
-        if code and f"id you mean {choice}?" in said:
-            return
-    raise AssertionError(answers)
+        if is_right := bool(code) and f"id you mean {choice}?" in said:
+            break
+    assert is_right, answers
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ REWRITES: dict[str, Callable[[Path, int], Path]] = {
 @pytest.mark.parametrize("appender", APPENDERS)
 @pytest.mark.parametrize("rewrite", REWRITES)
 def test_no_appended_line_is_lost(tmp_path: Path, rewrite: str, appender: str) -> None:
-    check_that_no_line_is_lost(tmp_path, REWRITES[rewrite], APPENDERS[appender])
+    assert_no_line_is_lost(tmp_path, REWRITES[rewrite], APPENDERS[appender])
 
 
 @pytest.mark.parametrize("rewrite", REWRITES)
@@ -94,10 +94,10 @@ def test_no_appended_line_is_lost_where_names_cannot_be_exchanged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rewrite: str
 ) -> None:
     monkeypatch.setattr(steps, "exchange", lambda new, path: False)
-    check_that_no_line_is_lost(tmp_path, REWRITES[rewrite], APPENDERS["by the line"])
+    assert_no_line_is_lost(tmp_path, REWRITES[rewrite], APPENDERS["by the line"])
 
 
-def check_that_no_line_is_lost(folder: Path, rewrite: Callable[[Path, int], Path], append: str) -> None:
+def assert_no_line_is_lost(folder: Path, rewrite: Callable[[Path, int], Path], append: str) -> None:
     path = rewrite(folder, 0)
     program = PROGRAM.format(path=str(path), append=append.format(path=str(path)))
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as other:

@@ -61,7 +61,7 @@ class Verified:
         return str(self.response["confidence"])
 
     def require(self) -> None:
-        """Raise ClaimsFailed when a claim is not borne by its evidence."""
+        """Raise ClaimsFailed if the evidence of a claim does not support it."""
         if self.report is not None and self.report.failed:
             raise _refusal(self.report)
 

@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 
-from oracle.domain.injection import envelope
+from oracle.domain.sources.transcripts import PERSON, message_text, read_line, well_formed
 from oracle.domain.values import value
 from oracle.errors import UsageError
 from oracle.wording import say
@@ -23,8 +23,6 @@ _MESSAGES = ("last_assistant_message", "prompt_response")
 
 _REASONS = ("source", "reason", "trigger")
 """The field that says why an event came, by its event and client."""
-
-_NOT_TYPED = ("isSidechain", "isMeta", "isCompactSummary")
 
 
 class InvalidPayload(UsageError):
@@ -77,7 +75,7 @@ def parse_payload(raw: bytes) -> HookPayload:
         session_id=_text(content, "session_id"),
         cwd=_text(content, "cwd"),
         transcript_path=_text(content, "transcript_path"),
-        message=_well_formed(message) if isinstance(message, str) else None,
+        message=well_formed(message) if isinstance(message, str) else None,
         is_repeated=content.get("stop_hook_active") is True,
         prompt=_text(content, "prompt"),
         prompt_id=_text(content, "prompt_id"),
@@ -89,16 +87,7 @@ def parse_payload(raw: bytes) -> HookPayload:
 
 def _text(content: Mapping[str, object], key: str) -> str:
     given = content.get(key)
-    return _well_formed(given) if isinstance(given, str) else ""
-
-
-def _well_formed(text: str) -> str:
-    """Return a text with U+FFFD for half a surrogate pair, which no file can hold."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in text)
-    return text
+    return well_formed(given) if isinstance(given, str) else ""
 
 
 @value
@@ -123,8 +112,8 @@ def read_transcript(payload: HookPayload) -> Transcript:
         for line in lines
         if line.get("isSidechain") is not True and (mine is None or line.get("sessionId", "") in mine)
     ]
-    said = [text for line in messages if line.get("type") == "assistant" if (text := _join(line, "text"))]
-    asked = [text for line in messages if line.get("type") == "user" if (text := _join(line, "text"))]
+    said = [text for line in messages if line.get("type") == "assistant" if (text := message_text(line))]
+    asked = [text for line in messages if line.get("type") == "user" if (text := message_text(line))]
     return Transcript(said[-1] if said else "", tuple(asked))
 
 
@@ -134,15 +123,7 @@ def read_operator(path: str) -> tuple[str, ...]:
     Texts that the client adds in a person's name are left out: notes, summaries, skills and anything in tags.
     """
     lines = _read_tail(os.path.expanduser(path), _LONG_TAIL_BYTES)
-    return tuple(text for line in lines if (text := _typed(line)))
-
-
-def _typed(line: Mapping[str, object]) -> str:
-    """Return what a person typed in a line of the transcript, "" for anything else."""
-    if line.get("type") != "user" or any(map(line.get, _NOT_TYPED)):
-        return ""
-    text = _join(line, "text")
-    return "" if not text.strip() or text.lstrip().startswith(("<", "[Request interrupted")) else text
+    return tuple(said.text for line in lines if (said := read_line(line)) is not None and said.who == PERSON)
 
 
 def _read_tail(path: str, most: int = TAIL_BYTES) -> Iterator[Mapping[str, object]]:
@@ -167,15 +148,3 @@ def _read_tail(path: str, most: int = TAIL_BYTES) -> Iterator[Mapping[str, objec
             continue
         if isinstance(content, dict):
             yield content
-
-
-def _join(line: Mapping[str, object], kind: str) -> str:
-    """Return the text of a message: a string, or its blocks of one kind. Results of tools and context of hooks are left out."""
-    message = line.get("message")
-    content = message.get("content") if isinstance(message, dict) else None
-    if isinstance(content, str):
-        return envelope.strip(_well_formed(content))
-    if not isinstance(content, list):
-        return ""
-    texts = [block.get("text") for block in content if isinstance(block, dict) and block.get("type") == kind]
-    return envelope.strip("\n".join(_well_formed(text) for text in texts if isinstance(text, str)))

@@ -10,7 +10,7 @@ import os
 
 from oracle.app.context import Context
 from oracle.domain.injection import prompts
-from oracle.domain.names import check_name
+from oracle.domain.names import MEMORY, check_name
 from oracle.errors import OracleError
 from oracle.hook.payload import HookPayload, parse_payload
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from oracle.app.prompting.context_for import SessionPrompt
 
-MEMORY = "memory"
 PROTOCOL = 1
 """The version of the lines between a hook and a daemon."""
 

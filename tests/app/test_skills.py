@@ -8,7 +8,6 @@ import os
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO
 
 import pytest
 
@@ -130,7 +129,7 @@ def test_a_skill_that_became_a_link_is_not_read(oracle: Oracle, workspace: Path,
         show(found, "deploy")
     path.unlink()
     os.mkfifo(path)
-    with pytest.raises(UsageError, match="is not a file"):
+    with pytest.raises(UsageError, match="is not a regular file"):
         show(found, "deploy")
     path.unlink()
     with pytest.raises(UsageError, match="can't be read"):
@@ -167,7 +166,7 @@ def test_what_is_no_plain_file_is_left_out_and_named(
         monkeypatch.setattr(os, "open", lambda name, *rest, **more: real(_device(name, path), *rest, **more))
     else:
         put(path.parent, "odd")
-        monkeypatch.setattr(os, "fdopen", _refuse(os.fdopen, path))
+        monkeypatch.setattr(os, "open", _refuse(os.open, path))
     found = list_skills(oracle, str(workspace))
     assert own(found) == {"good": "workspace"}
     assert [str(path) in problem for problem in found.problems] == [True]
@@ -178,15 +177,15 @@ def _device(name: str, path: Path) -> str:
     return os.devnull if name == str(path) else name
 
 
-def _refuse(real: Callable[..., IO[bytes]], path: Path) -> Callable[..., IO[bytes]]:
-    """Return an `fdopen` whose reads of a file fail, as those of a broken disk do."""
+def _refuse(real: Callable[..., int], path: Path) -> Callable[..., int]:
+    """Return an `open` that fails for a file, as on a broken disk."""
 
-    def fdopen(handle: int, *rest: object, **more: object) -> IO[bytes]:
-        if os.path.samestat(os.fstat(handle), path.stat()):
+    def refuse(name: str, *rest: int, **more: int) -> int:
+        if name == str(path):
             raise OSError(errno.EIO, os.strerror(errno.EIO))
-        return real(handle, *rest, **more)
+        return real(name, *rest, **more)
 
-    return fdopen
+    return refuse
 
 
 def test_a_file_that_changes_while_it_is_opened_is_not_read(
@@ -201,7 +200,7 @@ def test_a_file_that_changes_while_it_is_opened_is_not_read(
         other.replace(path)
         return handle
 
-    monkeypatch.setattr(scan.os, "open", swap)
+    monkeypatch.setattr(os, "open", swap)
     with pytest.raises(UsageError, match="changed while it was opened"):
         scan.read(str(path), str(workspace / "skills"))
 

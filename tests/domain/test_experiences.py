@@ -10,6 +10,7 @@ import pytest
 from oracle.domain.experiences import experience as rules
 from oracle.domain.experiences import gate
 from oracle.domain.experiences.experience import Experience
+from oracle.domain.injection import prompts
 from oracle.errors import UsageError
 
 # The record -----------------------------------------------------------------------------------------------------------
@@ -189,8 +190,8 @@ def test_what_is_short_or_not_a_person_s_recalls_nothing(prompt: str, reason: st
     [("agent:cron:7", True), ("a:cron:b", True), ("cron", False), ("", False), ("x:cron", False)],
 )
 def test_a_scheduled_session_is_known_by_its_id_and_always_recalls(session: str, is_cron: bool) -> None:
-    assert gate.is_cron_session(session) == is_cron
-    assert gate.judge("What is the capital of France?", is_cron=gate.is_cron_session(session)).recalls == is_cron
+    assert prompts.is_cron(session, {}) == is_cron
+    assert gate.judge("What is the capital of France?", is_cron=prompts.is_cron(session, {})).recalls == is_cron
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Choose what answers a question among the passages that a search found.
 
-These are the relevant ones, what holds in the place of a replaced record, and what contradicts them. A replaced record is named
-with what replaced it, and never quoted.
+These are the relevant ones, the successors of replaced records, and what contradicts them. A replaced record is named with its
+successor, and never quoted.
 """
 
 from __future__ import annotations
@@ -29,25 +29,26 @@ _LEAST = 0.18
 """Coverage of the whole question that a passage must reach, even if no record has most of its words."""
 
 _ANY, _WORDS = 0.06, 1.4
-"""Coverage that the best passage must reach of the words that records hold: a share of any question, and so many of its words.
+"""What the best passage must hold of the question's words that any record holds: this share, and so many words.
 
-One word of two is half of a question and says as little as one word of ten. references/answers.md has what was measured.
+Both count, since one word of two is half of a question and says as little as one of ten. See references/answers.md.
 """
 
 _ALL = 0.999
 
 _ABSENT = 1.0
-"""What the best passage must cover beyond, for the share of the question's words that no record has."""
+"""What the best passage must cover in addition, times the share of the question's words that no record has."""
 
 _MIN_COVERAGE, _MIN_COVERAGE_WORDS, _NEAR = 0.36, 2.0, 0.08
-"""What a passage that was looked at closely must hold, in words like the question's too: a share of any question, and so many of
-its words; and what a usual deviation of nearness counts beside. references/answers.md has what was measured.
+"""What a passage must hold after a close look, similar words included: this share of the question, and so many words.
+
+The third is what one standard deviation of nearness adds. See references/answers.md.
 """
 
 _OF_RETIREMENT = (
     r"(?i)\bretir|\bwithdr|\bwhy\b|\breason|\bobsolete|\bdeprecat|作废|废弃|废除|撤销|撤回|退役|弃用|为什么|为何|原因"
 )
-"""What a question says that asks for the record by which another was retired."""
+"""Words of a question that asks why a record was retired, so that the retiring record may answer it."""
 
 _STRONGEST = 5
 """Hits among which the most relevant one is looked for."""
@@ -55,9 +56,9 @@ _CLAIMS, _CANDIDATES = (5, 2), (8, 3)
 """How many passages answer a question or are candidates, and how many of them one record may give."""
 
 _BESIDE_BEST, _BESIDE_BEST_HELD, _NEARLY = 0.5, 0.75, 0.8
-"""How relevant a claim must be: by words and after a close look, as shares of the best; and as a share of what is just enough.
+"""How relevant a claim must be: as a share of the best claim, by words and after a close look, and of the least relevance.
 
-The hit that the search puts first is always taken.
+The first hit of the search is always taken.
 """
 
 OVER = ("superseded", "retired")
@@ -143,9 +144,8 @@ def _weigh(asked: Question, hits: Sequence[Hit]) -> list[float]:
 def _relevance(asked: Question, hit: Hit) -> float:
     """Return how relevant a passage is to a question; 1 is just enough.
 
-    With models, what it holds in its words or others like them, and how near it is: each alone tells too little, what is not known
-    is asked in the words of what is. Without, its words. An entity that the question names is borne already by the records that
-    were looked for.
+    With models, similar words and nearness count together, since each alone tells too little. Without models, its words count. If
+    the question names an entity, every record that was searched holds it, so fewer words are enough.
     """
     number = asked.asking or 1
     if hit.held:
@@ -170,7 +170,7 @@ def is_over(record: Summary) -> bool:
 
 
 def _notes(context: Context, over: Iterable[Hit]) -> set[str]:
-    """Return the slugs of the records that do nothing but retire one of these: they hold its title and none of what it says."""
+    """Return the slugs of the records that only retire one of these: they repeat its title and not its text."""
     ends = (hit.chain[-1] for hit in over if hit.chain)
     return {slug for slug in dict.fromkeys(ends) if is_retirement(_title(context, slug))}
 
@@ -243,10 +243,10 @@ def _with_successors(
     is_first: bool,
     among: Sequence[Hit],
 ) -> list[_Candidate]:
-    """Add what holds now in the place of what was found, the end of its chain, and say of each what it replaces.
+    """Add the successor of each replaced record, the end of its chain, and note on each claim what it replaces.
 
-    Only a successor in the same project is added, and one that is relevant by its words if the question names no entity, which
-    what it replaces holds. Any other is quoted only if it was found itself. It is weighed `among` the hits.
+    A successor is added if it is in the same project. Unless the question names an entity, its words must be relevant too. It is
+    weighed `among` the hits.
     """
     stands_for: dict[str, list[str]] = {}
     for item in over:

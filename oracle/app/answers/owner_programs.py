@@ -162,34 +162,33 @@ def _named(reply: Reply, said: str) -> tuple[Cited, ...]:
 def synthesise(context: Context, reply: Reply) -> Reply:
     """Return a reply with the prose that the owner's program makes of its quotes; as it is without a program or a quote.
 
-    Trouble is a warning: the quotes are the answer. Evidence that changed meanwhile is left out, and what leaned on it too.
+    Trouble is a warning: the quotes are the answer. Evidence that changed meanwhile is left out, and so are its sentences.
     """
     job = _job(context, "synthesizer", reply) if reply.facts or reply.claims else None
     if job is None:
         return reply
     said, fault = job.run()
     reply = drop_changed(context, reply)
-    text, dropped = keep_borne(said, reply)
+    text, dropped = keep_supported(said, reply)
     fault = fault or ("" if text else say("the evidence supports no sentence of it"))
     if fault:
         context.warn(say("the synthesizer gave nothing: {fault}", fault=fault))
     return replace(reply, synthesis=Synthesis(text, dropped, job.command, fault))
 
 
-def keep_borne(said: str, reply: Reply) -> tuple[str, int]:
-    """Return the sentences that lean on evidence which exists and holds, and how many were dropped.
+def keep_supported(said: str, reply: Reply) -> tuple[str, int]:
+    """Return the sentences that the evidence supports, and how many were dropped.
 
-    A sentence without a handle leans on nothing; one with a handle that is not there, or with a number that none of its
-    evidence has, is not borne.
+    A sentence is dropped if it names no handle or an unknown one, or has a number that its evidence lacks.
     """
     texts = {item.handle: f"{item.key} {item.text}" for item in reply.facts}
     texts |= {item.handle: f"{item.quote.text} {item.record.title} {item.record.sort_ts}" for item in reply.claims}
     kept, dropped = [], 0
     for line in said.splitlines():
         sentences = list(_sentences(line))
-        borne = [sentence for sentence in sentences if _is_borne(sentence, texts)]
-        dropped += len(sentences) - len(borne)
-        kept += [" ".join(borne)] if borne else []
+        supported = [sentence for sentence in sentences if _is_supported(sentence, texts)]
+        dropped += len(sentences) - len(supported)
+        kept += [" ".join(supported)] if supported else []
     return "\n".join(kept), dropped
 
 
@@ -201,7 +200,7 @@ def _sentences(line: str) -> Iterator[str]:
         at = end
 
 
-def _is_borne(sentence: str, texts: dict[str, str]) -> bool:
+def _is_supported(sentence: str, texts: dict[str, str]) -> bool:
     handles = _handles(sentence)
     if not handles or any(name not in texts for name in handles):
         return False

@@ -9,7 +9,7 @@ from oracle.app.prompting import sessions
 from oracle.app.prompting.memories import RankedMemory, find_memories
 from oracle.domain.injection import envelope, prompts
 from oracle.domain.injection.envelope import ContextItem, ContextSection, Envelope
-from oracle.domain.values import contents_of, replace, value
+from oracle.domain.values import replace, value
 from oracle.store.root.features import load_experience, load_injection
 
 TYPE_CHECKING = False
@@ -76,11 +76,7 @@ def is_bypassed(settings: Mapping[str, Any], session_id: str, folder: str) -> bo
 
 def note(context: Context, hook: str, prompt: SessionPrompt, made: Envelope) -> None:
     """Note in the journal what a session was given."""
-    about = {
-        name: text
-        for name, text in contents_of(prompt).items()
-        if name in ("session_id", "prompt_id", "project", "seat")
-    }
+    about = {name: getattr(prompt, name) for name in ("session_id", "prompt_id", "project", "seat")}
     items = [item.slug or item.path for item in made.items]
     context.note(EVENT, {**about, "hook": hook, "items": items, "characters": len(made.text)})
 

@@ -111,7 +111,7 @@ def _rules_of(context: Context) -> str:
     try:
         found = os.stat(f"{context.root.machine}/privacy.md")
     except OSError:
-        return f"{_CLEAN_VERSION}"
+        return _CLEAN_VERSION
     return f"{_CLEAN_VERSION} {found.st_mtime_ns} {found.st_size}"
 
 

@@ -43,7 +43,7 @@ def find(context: Context, text: str, *, fresh: bool = False) -> str:
 def titled(context: Context, titles: Iterable[str]) -> dict[str, str]:
     """Return the slug of the record with each of these titles. No link is read so, but a person may mean it."""
     wanted = list(titles)
-    return context.index.read(lambda connection: findslugs_titled(connection, wanted))
+    return context.index.read(lambda connection: slugs_by_title(connection, wanted))
 
 
 def find_namesakes(connection: Connection, name: str) -> list[str]:
@@ -76,7 +76,7 @@ def slugs_titled(connection: Connection, title: str) -> list[str]:
     return sorted(sorted(found), key=stamp_of, reverse=True)
 
 
-def findslugs_titled(connection: Connection, titles: Iterable[str]) -> dict[str, str]:
+def slugs_by_title(connection: Connection, titles: Iterable[str]) -> dict[str, str]:
     """Return of each text that is just a record's title the slug of that record, the newest; `_MANY_TITLES` are looked for."""
     found = {name: slugs_titled(connection, name)[:1] for name in [*dict.fromkeys(titles)][:_MANY_TITLES]}
     return {name: slugs[0] for name, slugs in found.items() if slugs}

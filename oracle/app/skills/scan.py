@@ -6,7 +6,6 @@ A root is a skill itself, with a SKILL.md, or holds a folder for each skill.
 from __future__ import annotations
 
 import os
-import stat
 
 from oracle.domain.skills.skill import FILE, LARGEST, SOURCES, Skill, interpret
 from oracle.domain.values import value
@@ -75,42 +74,15 @@ def _load(path: str, root: str, source: str) -> Skill:
 
 
 def read(path: str, root: str) -> bytes:
-    """Return the bytes of a SKILL.md. Raises UsageError for one outside of its root, too large, or no file.
-
-    The place is looked up again once the file is open, so that a link which changes meanwhile leads nowhere.
-    """
-    real = os.path.realpath(path)
-    _require_inside(real, path, root)
+    """Return the bytes of a SKILL.md. Raises UsageError for one outside of its root, too large, or no file."""
     try:
-        raw = _read_regular(real, path, root)
+        with folders.open_plain(path, within=root) as stream:
+            raw = stream.read(LARGEST + 1)
     except OSError as error:
-        raise UsageError(say("{path} can't be read: {error}.", path=path, error=error), hint=_HINT) from error
+        raise UsageError(
+            say("{path} can't be read: {reason}.", path=path, reason=error.strerror),
+            hint=say("See `oracle skill list --why`."),
+        ) from error
     if len(raw) > LARGEST:
         raise UsageError(say("{path} is larger than 256 KiB.", path=path), hint=say("Split it into several files."))
     return raw
-
-
-def _read_regular(real: str, path: str, root: str) -> bytes:
-    """Return the first bytes of a plain file. It opens at once, so a pipe without a writer is not waited for."""
-    handle = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        opened = os.fstat(handle)
-        if not stat.S_ISREG(opened.st_mode):
-            raise UsageError(say("{path} is not a file.", path=path), hint=_HINT)
-        now = os.path.realpath(path)
-        _require_inside(now, path, root)
-        if now != real or not os.path.samestat(opened, os.stat(now)):
-            raise UsageError(say("{path} changed while it was opened.", path=path), hint=say("Try again."))
-        with os.fdopen(handle, "rb", closefd=False) as stream:
-            return stream.read(LARGEST + 1)
-    finally:
-        os.close(handle)
-
-
-_HINT = say("See `oracle skill list --why`.")
-
-
-def _require_inside(real: str, path: str, root: str) -> None:
-    base = os.path.realpath(root).rstrip("/")
-    if not real.startswith(f"{base}/"):
-        raise UsageError(say("{path} leads out of {root} through a link.", path=path, root=root), hint=_HINT)

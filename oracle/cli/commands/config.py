@@ -6,8 +6,10 @@ import json
 import os
 from typing import TYPE_CHECKING, Annotated
 
-from oracle.cli import completion
+import typer
+
 from oracle.cli.application import group
+from oracle.cli.completion import Offer
 from oracle.cli.options import argument
 from oracle.cli.output import Table
 from oracle.cli.session import Call
@@ -16,34 +18,21 @@ from oracle.wording import say, say_each
 if TYPE_CHECKING:
     from oracle.app.configuration import Setting
 
-_KEYS = (
-    "language",
-    "synthesizer",
-    "judge",
-    "daemon.hold",
-    "daemon.seat_bound",
-    "daemon.seat_lease",
-    "push.enabled",
-    "experience.enabled",
-    "experience.limit",
-    "experience.threshold",
-    "injection.enabled",
-    "injection.brief",
-    "injection.memories",
-    "injection.memory_chars",
-    "injection.experience_chars",
-    "injection.limit",
-    "injection.threshold",
-    "injection.citations",
-    "injection.bypass_session_patterns",
-    "skills.extra",
-    "skills.allow_bundled",
-    "skills.disabled",
-    "skills.remote",
-)
 _ROOT = "root"
 
-Key = Annotated[str, argument("KEY", "The setting, as in daemon.hold.", completion.words(*_KEYS))]
+
+def _keys(*more: str) -> Offer:
+    """Return the offer of settings, which is loaded when a shell asks for it."""
+
+    def offer(_: typer.Context, incomplete: str) -> list[str]:
+        from oracle.app.configuration import KEYS
+
+        return [key for key in (*more, *KEYS) if key.startswith(incomplete)]
+
+    return offer
+
+
+Key = Annotated[str, argument("KEY", "The setting, as in daemon.hold.", _keys())]
 
 config_app = group("Read and change the settings of a Root.", example="oracle config list")
 
@@ -62,9 +51,7 @@ def list_settings(call: Call) -> None:
 
 
 @config_app.add("get", example="oracle config get root")
-def get(
-    call: Call, key: Annotated[str, argument("KEY", "The setting, or root.", completion.words(_ROOT, *_KEYS))]
-) -> None:
+def get(call: Call, key: Annotated[str, argument("KEY", "The setting, or root.", _keys(_ROOT))]) -> None:
     """Print a setting, or the Root and what chose it."""
     with call.context() as context:
         if key == _ROOT:

@@ -143,11 +143,11 @@ def explain(
 ) -> None:
     """Show whether a prompt recalls experiences, and why."""
     from oracle.app.experiences.recall import explain
-    from oracle.domain.experiences.gate import is_cron_session
+    from oracle.domain.injection.prompts import is_cron
 
     text = sys.stdin.buffer.read().decode("utf-8", "replace") if prompt == STANDARD_INPUT else prompt
     with call.context() as context:
-        found = explain(context, text, project=project, is_cron=cron or is_cron_session(session_id))
+        found = explain(context, text, project=project, is_cron=cron or is_cron(session_id, {}))
     call.answer(found.as_json(), [_verdict(found.verdict), *_parts(found.verdict), *_recalled(found)])
 
 

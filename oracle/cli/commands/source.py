@@ -11,17 +11,14 @@ from oracle.cli.application import group
 from oracle.cli.options import OfProject, Project, argument, option
 from oracle.cli.output import Table
 from oracle.cli.session import Call
+from oracle.domain.sources.source import KINDS
 from oracle.wording import say, say_each, say_many
 
 if TYPE_CHECKING:
     from oracle.app.sources.registry import SourceState
 
 Name = Annotated[str, argument("NAME", "The source.")]
-_KINDS = ("claude-code", "openclaw", "obsidian", "folder", "beads", "transcripts")
-Kind = Annotated[
-    str,
-    argument("KIND", "claude-code, openclaw, obsidian, folder, beads or transcripts.", completion.words(*_KINDS)),
-]
+Kind = Annotated[str, argument("KIND", f"{', '.join(KINDS[:-1])} or {KINDS[-1]}.", completion.words(*KINDS))]
 
 source_app = group("Read notes and memories of other programs in place.", example="oracle source list")
 

@@ -10,6 +10,7 @@ from functools import cache
 
 from oracle.domain import tables
 from oracle.domain.compiling import compiled
+from oracle.domain.injection.envelope import TAG
 from oracle.domain.values import value
 
 TYPE_CHECKING = False
@@ -20,8 +21,6 @@ ENOUGH = 3
 """Points from which experiences are recalled."""
 SHORTEST = 12
 """Characters below which a prompt never recalls any."""
-CRON = ":cron:"
-"""The part of a session id by which a scheduled session is recognised."""
 
 _LONGEST = 4000
 _MOST_SHOWN = 5
@@ -66,16 +65,11 @@ class GateVerdict:
         return {"recalls": self.recalls, "reason": self.reason, **score}
 
 
-def is_cron_session(session_id: str) -> bool:
-    """Return whether the id of a session says that a schedule started it: it holds `:cron:`."""
-    return CRON in session_id
-
-
 def judge(prompt: str, *, is_cron: bool = False, shortest: int = SHORTEST) -> GateVerdict:
     """Return whether a prompt recalls experiences. A cron session always does, unless its prompt is short or a system text."""
     text = prompt.strip()
     small = text.lower()
-    if "<oracle-context" in small:
+    if f"<{TAG}" in small:
         return GateVerdict(False, "envelope")
     if ("<" in small or small[:1] in "tc[") and _search("where", "system", small):
         return GateVerdict(False, "system")

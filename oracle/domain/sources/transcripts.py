@@ -38,7 +38,7 @@ def read_turns(lines: Iterable[bytes]) -> list[Said]:
 def add_turns(turns: list[Said], lines: Iterable[bytes]) -> None:
     """Add what later lines of a transcript say."""
     for line in lines:
-        said = _read(line)
+        said = _parse(line)
         if said is None:
             continue
         if turns and turns[-1].who == said.who == AGENT:
@@ -46,33 +46,49 @@ def add_turns(turns: list[Said], lines: Iterable[bytes]) -> None:
         turns.append(said)
 
 
-def _read(line: bytes) -> Said | None:
+def _parse(line: bytes) -> Said | None:
     try:
         content = json.loads(line, parse_int=str)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(content, dict) or any(content.get(key) for key in _NOT_TYPED):
+    return read_line(content) if isinstance(content, dict) else None
+
+
+def read_line(line: Mapping[str, object]) -> Said | None:
+    """Return what a line of a transcript says, None for what neither a person typed nor the agent answered.
+
+    Texts that the client adds in a person's name are left out: notes, summaries, skills and anything in tags.
+    """
+    if any(map(line.get, _NOT_TYPED)):
         return None
-    who = {"user": PERSON, "assistant": AGENT}.get(str(content.get("type")))
-    text = strip(_text(content)).strip()
+    who = {"user": PERSON, "assistant": AGENT}.get(str(line.get("type")))
+    text = message_text(line).strip()
     is_typed = who == AGENT or not text.startswith(("<", "[Request interrupted"))
-    ts = content.get("timestamp")
+    ts = line.get("timestamp")
     return Said(who, text, ts if isinstance(ts, str) else "") if who and text and is_typed else None
 
 
-def _text(line: Mapping[str, object]) -> str:
-    """Return the text of a message: a string, or its blocks of text. Tools, their results and thoughts are left out."""
+def message_text(line: Mapping[str, object]) -> str:
+    """Return the text of a message: a string, or its blocks of text, without context that a hook added.
+
+    Tools, their results and thoughts are left out.
+    """
     message = line.get("message")
     content = message.get("content") if isinstance(message, dict) else None
     if isinstance(content, str):
-        return _well_formed(content)
+        return strip(well_formed(content))
     blocks = content if isinstance(content, list) else []
     texts = [block.get("text") for block in blocks if isinstance(block, dict) and block.get("type") == "text"]
-    return "\n".join(_well_formed(text) for text in texts if isinstance(text, str))
+    return strip("\n".join(well_formed(text) for text in texts if isinstance(text, str)))
 
 
-def _well_formed(text: str) -> str:
-    return text.encode("utf-8", "replace").decode("utf-8")
+def well_formed(text: str) -> str:
+    """Return a text with U+FFFD for half a surrogate pair, which no file can hold."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in text)
+    return text
 
 
 def print_session(turns: Sequence[Said], most: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
+from oracle.domain.names import FOREIGN
 from oracle.index.db import marks
 from oracle.index.read.candidates import candidates
 from oracle.index.read.query import SUMMARY, summaries
@@ -12,7 +13,7 @@ from oracle.index.read.query import SUMMARY, summaries
 _HOLDS = "retired_by IS NULL AND status NOT IN ('superseded', 'retired')"
 _IS_NO_RETIREMENT = "NOT EXISTS (SELECT 1 FROM edge WHERE source_id = record.id AND type = 'retires')"
 _IS_NO_EXPERIENCE = "kind <> 'experience'"  # it is recalled on its own
-_IS_OWN = "path NOT LIKE 'sources/%'"  # what is in a source is not the Root's to publish
+_IS_OWN = f"path NOT LIKE '{FOREIGN}%'"  # what is in a source is not the Root's to publish
 _NEAR = "(? = '' OR project IN (?, '') OR path LIKE 'shared/%')"
 _MENTIONS = "id IN (SELECT source_id FROM edge WHERE target_id = (SELECT id FROM target WHERE name = ?))"
 
@@ -47,9 +48,7 @@ def last_used(
 ) -> list[tuple[object, ...]]:
     """Return the summaries of the records of a project and of none that hold and have an edge to one of `targets`.
 
-    Those of sources are left out.
-
-    Those that were written or linked to last come first.
+    Those that were written or linked to last come first. Records of sources are left out.
     """
     named = f"(SELECT id FROM target WHERE name IN ({marks(targets)}))"  # noqa: S608
     mentions = f"id IN (SELECT source_id FROM edge WHERE target_id IN {named})"  # noqa: S608

@@ -38,7 +38,7 @@ class PeerDelivery:
     problems: tuple[str, ...] = ()
 
     def said(self, key: str) -> str:
-        """Return a field of the receipt, or of the head of DELIVERY.md: one word of at most 80 characters."""
+        """Return a field of the receipt, else of the head of DELIVERY.md, on one line of at most 80 characters."""
         found = self.receipt.get(key)
         text = str(found) if isinstance(found, str | int) and not isinstance(found, bool) else self.fields.get(key, "")
         return " ".join(text.split())[:80]

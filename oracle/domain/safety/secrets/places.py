@@ -61,7 +61,7 @@ def _backwards_in(words: str) -> Iterator[tuple[int, str]]:
 
 @cache
 def _literals_by_end() -> dict[str, list[tuple[int, str]]]:
-    """Return the prefixes that no word ends with backwards, long ones with a mark, by their first letters backwards."""
+    """Return the prefixes that are safe to look for backwards, long ones with a mark, by their first three letters reversed."""
     ends: dict[str, list[tuple[int, str]]] = {}
     for number, row in enumerate(_rows()):
         for literal in row.get("prefixes", ()):
@@ -101,7 +101,7 @@ def _literals_by_head() -> dict[str, list[tuple[str, int]]]:
 
 
 def _is_opaque_token(value: str) -> bool:
-    """Accept the body of a token whose prefix is a mere word, such as `_live_`."""
+    """Accept the body of a token whose prefix is an ordinary word, such as `_live_`."""
     return is_token(value) and is_opaque(compiled("[-_]").sub("", value))
 
 
@@ -145,7 +145,7 @@ def _is_raw_password(value: str) -> bool:
 
 
 def _is_raw_random(value: str) -> bool:
-    """Accept the same in the URL of a page or a repository, where it may be a path."""
+    """Accept such a password in the URL of a page or a repository if it looks random. Otherwise it may be a path."""
     return not is_worded(value) and is_random(compiled("[/?#]").sub("", value))
 
 

@@ -51,9 +51,9 @@ def made(example: str, number: int = 0) -> str:
 
 
 def plain(tables: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """Return tables as lists of rows, without the examples, which no program reads."""
+    """Return tables as lists of rows, without examples and sources, which no program reads."""
     rows = {name: table if isinstance(table, list) else [table] for name, table in tables.items()}
-    kept = ("example", "examples")
+    kept = ("example", "examples", "source")
     return {name: [{key: row[key] for key in row if key not in kept} for row in some] for name, some in rows.items()}
 
 

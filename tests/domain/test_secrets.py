@@ -295,6 +295,13 @@ FOUND = {
     "zh-key": ("密钥: {}", R[:32]),
     "zh-equals": ("令牌={}", R[:24]),
     "zh-changed": ("数据库密码已经改为：{}。", PW),
+    "zh-next-to-it": ("账号 ada，密码{}，请勿外传", PW),
+    "listed": ('"credentials": ["ada", "{}"]', PW),
+    "listed-bare": ("tokens: [{}]", R[:24]),
+    "comma": ("The root password, {}, is in the vault.", PW),
+    "changed-from": ("changed the password from {} to a longer one", PW),
+    "changed-to": ("changed the password from `x` to {} today", PW),
+    "user-info": ("http_proxy=ada:{}@proxy.corp:3128", PW),
     "zh-backtick": ("访问令牌为 `{}`", R[:24]),
 }
 
@@ -376,6 +383,9 @@ CLEAN += [
     "Which token? GPT4TurboPreview or OAuth2PKCE; 密码规则？见 docs/keys-2024.md，令牌类型？K8sServiceAccountV2",
     "each row is identified by " + HEX[:32] + "; a token sha256withrsaencryption, the secret utf8mb4unicodeci",
     "get_api_returns_unauthorized_for_401_response test_token_RefreshesOnUnauthorized401 my_secret_santa_2024_party_list",
+    "apt\tnano\t7.2-1\napt\tpasswd\t1:4.13\napt\tlib32gcc-s1\t12.2.0-14+deb12u1\n",
+    "the key, ARENA-228b, fits; 密码PBKDF2WithHmacSHA256，令牌OAuth2PKCE；tokens: [ERC20Token, V1Secret], user:1000@db.local",
+    "acme_create_session_from_browser_2024 file_0123456789abcdef0123456789abcdef img_AbstractWidgetFactoryProviderImpl2",
     "the end is _phg, which is ghp_ backwards, and tap_buhtig-with-a-long-name-that-ends_tap_buhtig",
 ]
 
@@ -490,6 +500,7 @@ DRAWS = [  # frame, alphabet, length, the share that may be missed
     ("dckr_pat_{}", URLSAFE, 27, 0),
     ("LTAI{}", BASE62, 20, 0),
     ("ghp_{}", BASE62, 36, 0),
+    *(("acme_{}", BASE62, n, 0.02) for n in (32, 40, 64)),
     ("xoxb-1234567890-{}", BASE62, 24, 0),
     ("AIza{}", URLSAFE, 35, 0),
     ("SK{}", HEXADECIMAL, 32, 0),
@@ -505,6 +516,12 @@ def test_random_values_are_found(frame: str, alphabet: str, size: int, limit: fl
     found = {bisect(ends, secret.start) for secret in find_secrets("".join(lines))}
     missed = [value for at, value in enumerate(values) if at not in found]
     assert len(missed) <= limit * len(values), missed[:5]
+
+
+@pytest.mark.parametrize("name", VENDORS)
+def test_tokens_in_quoted_printable(name: str) -> None:
+    written = "".join(f"={ord(character):02X}" for character in VENDORS[name])
+    assert redact(f"see {written} there")[0] == f"see [REDACTED:{kinds(VENDORS[name])[0]}] there"
 
 
 @pytest.mark.parametrize("name", VENDORS)

@@ -180,6 +180,7 @@ _SIGNS = {
     "\\": rf"\\(?:{_ESCAPED}|u00|U000000|u\{{|x|[01][0-7])",
     "=\n": _SOFT,
     "=\r\n": _SOFT,
+    "=4": rf"(?:{_OCTET}){{3}}",
     "=6": rf"(?:{_OCTET}){{3}}",
     "&": rf"&(?:#|lowbar;|hyphen;)|{_UNSEEN}",
     "%": rf"%(?:25)?{_HEX}",

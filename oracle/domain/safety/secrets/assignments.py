@@ -139,7 +139,7 @@ def _read_assignment(text: str, at: int, word: str, check: Check) -> Assignment 
     name = compiled(_pattern(_NAMED)).match(text, at)
     if name is None:
         return None
-    for start in dict.fromkeys((name.end(), name.start("note"))):
+    for start in dict.fromkeys((name.end(), name.start("note"), name.start("suffix"))):
         blank = compiled(r"[ \t]*").match(text, start)
         for row in _separators(text[blank.end() : blank.end() + 1] if blank else ""):
             between = compiled(_pattern(row["pattern"])).match(text, start)
@@ -244,6 +244,8 @@ def _find_cells(text: str, start: int, end: int, *, check: Check) -> Generator[S
     head = text[start:end]
     mark = next((mark for mark in "|\t,;" if mark in head), "\n")
     cells = head.split(mark)
+    if _is_a_row(text, start, mark, len(cells)):
+        return end
     if mark in ",;" and not all(map(compiled(_FIELD).fullmatch, cells)):
         return end
     columns = [at for at, cell in enumerate(cells) if len(cell) <= 40 and names_secret(cell.strip(_AROUND + ":"))]
@@ -260,6 +262,12 @@ def _find_cells(text: str, start: int, end: int, *, check: Check) -> Generator[S
                 yield Secret("assignment", at, at + len(cell))
         end = below
     return end
+
+
+def _is_a_row(text: str, start: int, mark: str, size: int) -> bool:
+    """Return whether the line in front has as many cells, so that no head begins here."""
+    above = text[text.rfind("\n", 0, max(0, start - 1)) + 1 : start].rstrip("\n")
+    return size > 1 and above.count(mark) == size - 1
 
 
 def _line_end(text: str, start: int) -> int:

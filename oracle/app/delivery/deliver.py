@@ -339,6 +339,17 @@ def _tell(
     return done, _enqueue(context, team, done, receipt) if work.notifies else ()
 
 
+def receive(context: Context, team: Team, receipt: Receipt) -> tuple[InboxEntry, ...]:
+    """Do the last steps of a completion that was written on another machine. Wake-ups stay in the inbox."""
+    _consume(team, receipt.name)
+    note_completion(context, team, receipt)
+    context.note(
+        "delivery", {**team.ends_of(receipt.name), "lineage": receipt.text("lineage_status"), "notifies": True}
+    )
+    path = responses.path_of(context.root, receipt.name.task_id) if receipt.text("response_path") else ""
+    return _enqueue(context, team, _delivered(team, receipt, path), receipt)
+
+
 def _enqueue(context: Context, team: Team, done: Delivered, receipt: Receipt) -> tuple[InboxEntry, ...]:
     """Enqueue a wake-up for memory about an unmerged commit, and one for the reader unless it was woken."""
     name, entries = done.name, []

@@ -101,17 +101,44 @@ def _carry_out(context: Context, team: Team, order: Order) -> Dispatched:
     moment = context.stamp()
     todo = team.tree.todo_file(name.target)
     outcome = handoffs.publish(team.folder, _receipt(context, team, order, moment))
-    _queue(team, order, moment, undo=name if outcome is Outcome.CREATED else None)
-    cells = {"Title": order.headline, "Owner": name.target, "Status": PENDING, "Notes": order.notes}
-    task_tree.upsert_row(team.tree, name.task_id, cells)
-    line = f"{name.source} dispatched {name.task_id} to {name.target} test_policy={order.test_policy}"
-    task_tree.log_once(team.tree, line, task_id=name.task_id, moment=context.now())
-    context.note("dispatch", {**team.ends_of(name), "kind": order.kind, "notifies": order.notifies})
+    _list(context, team, order, moment, undo=name if outcome is Outcome.CREATED else None)
     if team.profile.role(order.source) == "memory":
         from oracle.app.delivery import decision_log
 
         decision_log.log_dispatch(context, team, replace(order, task_id=name.task_id))
     return Dispatched(name, todo, handoffs.path_of(team.folder, name))
+
+
+def _list(context: Context, team: Team, order: Order, moment: str, *, undo: ReceiptName | None) -> None:
+    """Put a dispatch into the queue, the task table, the dispatch log and the journal."""
+    _queue(team, order, moment, undo=undo)
+    cells = {"Title": order.headline, "Owner": order.target, "Status": PENDING, "Notes": order.notes}
+    task_tree.upsert_row(team.tree, order.task_id, cells)
+    line = f"{order.source} dispatched {order.task_id} to {order.target} test_policy={order.test_policy}"
+    task_tree.log_once(team.tree, line, task_id=order.task_id, moment=context.now())
+    ends = team.ends_of(team.receipt(order.task_id, order.source, order.target))
+    context.note("dispatch", {**ends, "kind": order.kind, "notifies": order.notifies})
+
+
+def receive(context: Context, team: Team, receipt: receipts.Receipt) -> list[InboxEntry]:
+    """Queue a dispatch that was written on another machine, unless it is queued; return its wake-up, which is in the inbox."""
+    name, text = receipt.name, receipt.text
+    order = Order(
+        team.project,
+        name.task_id,
+        name.source,
+        name.target,
+        receipt.question,
+        title=text("title"),
+        reply_to=receipt.reply_to,
+        test_policy=text("test_policy"),
+        user_summary=text("user_summary"),
+        kind=text("task_kind") or QUERY,
+    )
+    _list(context, team, order, text("assigned_at") or context.stamp(), undo=None)
+    made = Dispatched(name, team.tree.todo_file(name.target), handoffs.path_of(team.folder, name))
+    entry = _enqueue(context, team, order, made)
+    return [] if entry is None else [entry]
 
 
 def _queue(team: Team, order: Order, moment: str, *, undo: ReceiptName | None) -> None:

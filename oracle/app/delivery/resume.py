@@ -9,7 +9,7 @@ import time
 
 from oracle.app import guard
 from oracle.app.context import Context
-from oracle.app.delivery import wakeups
+from oracle.app.delivery import homes, wakeups
 from oracle.app.delivery.team import Team, is_memory, open_team
 from oracle.domain.delivery.handoffs import Handoff, HandoffStep, Party
 from oracle.domain.delivery.receipts import ReceiptKind
@@ -232,6 +232,7 @@ def _mend_one(context: Context, team: Team, item: Handoff) -> str:
     if (
         item.state.step is HandoffStep.ANSWERED
         and is_memory(team, item.answerer)
+        and homes.machine_of(context, team.project, item.answerer) is None
         and is_alone(context, team, item.task_id)
     ):
         return _complete_from_response(context, team, item)

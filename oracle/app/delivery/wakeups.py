@@ -14,6 +14,7 @@ import sys
 import time
 
 from oracle.app import guard
+from oracle.app.delivery import homes
 from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import CONSUMED, Receipt, ReceiptName
@@ -193,6 +194,10 @@ def _send(context: Context, entry: InboxEntry, *, is_again: bool, patience: floa
     if not is_pending(entry):
         inbox.finish(context.root, entry)
         return WakeUp()
+    machine = homes.machine_of(context, entry.text("project"), seat)
+    if machine is not None:
+        inbox.finish(context.root, entry)
+        return WakeUp("attended", seat, say("it runs on {machine}, which wakes it", machine=machine.name))
     try:
         if _details(entry) != _ends(entry):  # any program can write into the inbox
             raise SecretFound(

@@ -6,8 +6,7 @@ how far a question is: claim, packet, and the last wake-up in the dispatch recei
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
 
 from oracle.app import guard
@@ -15,11 +14,10 @@ from oracle.app.answers import owner_programs
 from oracle.app.answers.answer import answer
 from oracle.app.answers.reply import ANSWERED, CANDIDATES, NOT_IN_MEMORY, Reply
 from oracle.app.context import Context
-from oracle.app.delivery import deliver, wakeups
+from oracle.app.delivery import deliver, homes, wakeups
 from oracle.app.delivery.team import Team, open_team
 from oracle.app.queries import packet
 from oracle.domain import timestamps
-from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import Receipt, ReceiptKind, ReceiptName
 from oracle.domain.values import replace, value
 from oracle.store.delivery import handoffs, inbox, packets, responses
@@ -93,23 +91,12 @@ def read_terms(context: Context) -> Terms:
 
 
 def open_questions(context: Context, project: str) -> list[Asked]:
-    """Return the open questions to the memory seats of a project, by name. Raises NoProfile, InvalidProfile."""
+    """Return the open questions to the memory seats of a project that run here, by name. Raises NoProfile, InvalidProfile."""
     team = open_team(context, project)
-    seats = team.profile.seats_of("memory")
-    found = (handoffs.read(team.folder, name) for name in _names(team.folder) if name.target in seats)
+    seats = [seat for seat in team.profile.seats_of("memory") if homes.machine_of(context, project, seat) is None]
+    found = (handoffs.read(team.folder, name) for name in handoffs.open_names(team.folder) if name.target in seats)
     asked = (Asked(team, receipt) for receipt in found if receipt is not None and _asks(receipt))
     return [one for one in asked if not _is_answered(context, one)]
-
-
-def _names(folder: str) -> Iterator[ReceiptName]:
-    try:
-        names = sorted(os.listdir(folder))
-    except OSError:
-        return
-    for file_name in names:
-        parsed = receipts.parse_file_name(file_name) if file_name.endswith(".json") else None
-        if parsed is not None:
-            yield parsed[0]
 
 
 def _asks(receipt: Receipt) -> bool:

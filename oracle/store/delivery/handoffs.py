@@ -65,6 +65,12 @@ def names_of(folder: str, task_id: str) -> list[tuple[ReceiptName, str]]:
     return [one for one in parsed if one is not None and one[1] in ("", CONSUMED) and one[0].task_id == task_id]
 
 
+def open_names(folder: str) -> list[ReceiptName]:
+    """Return the names of the receipts in a folder that were not consumed, sorted."""
+    parsed = (receipts.parse_file_name(name) for name in folders.names_in(folder) if name.endswith(".json"))
+    return [one[0] for one in parsed if one is not None]
+
+
 def receipts_of(folder: str, task_id: str) -> Iterator[tuple[Receipt, str]]:
     """Yield (receipt, suffix) for `names_of`, consumed meanwhile or not. Only regular files are read. Raises DiskFailure."""
     names = names_of(folder, task_id)

@@ -91,6 +91,7 @@ class Root:
         self.scratch = self.join("_state/tmp")  # files that are being written; the holder of the lock may empty it
         self.log = f"{state}/oracle.log"  # tracebacks of unexpected errors
         self.hook_log = f"{state}/hook.log"  # what hooks did, and why they did not
+        self.hub_files = f"{state}/hub"  # what this machine and its hub agreed on
         self.inbox = f"{state}/inbox"  # intents, and wake-ups that wait for their time
         self.injected = f"{state}/injected"  # what each session was given with its prompts
         self.packets = f"{state}/packets"  # packets that agents were given, for inspection

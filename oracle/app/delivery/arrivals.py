@@ -1,0 +1,54 @@
+"""Do what a receipt asks for on the machine of its reader, when it was written on another machine."""
+
+from __future__ import annotations
+
+import os
+
+from oracle.app.context import Context
+from oracle.app.delivery import deliver, dispatch
+from oracle.app.delivery.team import Team
+from oracle.domain.delivery.receipts import ReceiptKind, ReceiptName
+from oracle.errors import OracleError
+from oracle.store.delivery import handoffs
+from oracle.store.delivery.entries import InboxEntry
+from oracle.store.root import profile
+
+
+def arrive(context: Context, team: Team, name: ReceiptName) -> list[InboxEntry]:
+    """Queue a task that arrived, or do the last steps of an answer that did. Return wake-ups, which are in the inbox.
+
+    Each step first checks whether it is done, so that a receipt may arrive twice.
+    """
+    found = handoffs.read(team.folder, name)
+    if found is None or found.is_malformed or found.text("notified_at"):
+        return []
+    if found.kind is ReceiptKind.COMPLETION:
+        return list(deliver.receive(context, team, found))
+    if found.kind is ReceiptKind.DISPATCH:
+        return dispatch.receive(context, team, found)
+    return []
+
+
+def adopt(context: Context, team: Team, seat: str) -> list[InboxEntry]:
+    """Take up the open dispatches to a seat that moved here: the machine that had claimed them can't answer any more."""
+    entries: list[InboxEntry] = []
+    for name in handoffs.open_names(team.folder):
+        if name.target != seat:
+            continue
+        held = handoffs.read_claim(team.folder, name)
+        if held is not None:
+            handoffs.release(team.folder, held)
+        handoffs.amend(team.folder, name, {"notified_at": None, "notify_message": None})
+        entries += arrive(context, team, name)
+    return entries
+
+
+def rosters(context: Context) -> dict[str, tuple[str, ...]]:
+    """Return the seats of each project with a readable profile."""
+    found = {}
+    for project in profile.projects(context.root):
+        try:
+            found[project] = profile.load(context.root, project, os.environ).seats
+        except OracleError as error:
+            context.warn(error.sentence)
+    return found

@@ -1,0 +1,46 @@
+"""On which machine each seat runs. Without a hub every seat runs here, and one look at the disk says so."""
+
+from __future__ import annotations
+
+import os
+
+from oracle.errors import Blocked
+from oracle.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.app.context import Context
+    from oracle.domain.hub.rows import TeamMachine
+
+LONGEST_SILENCE = 120.0
+"""Seconds after which a machine that the hub has not heard of counts as not there."""
+
+
+def machine_of(context: Context, project: str, seat: str) -> TeamMachine | None:
+    """Return the other machine on which a seat runs, None if it runs here or has no home yet."""
+    if not os.path.exists(context.root.hub):
+        return None
+    from oracle.store.hub.ledger import load_team
+
+    team = load_team(context.root)
+    home = team.home_of(project, seat) if team is not None else None
+    if team is None or home is None or home.machine == team.machine:
+        return None
+    return team.machine_of(home.machine)
+
+
+def require_here(context: Context, project: str, seat: str) -> None:
+    """Raise Blocked if a seat runs on another machine: what it writes here would not be taken."""
+    machine = machine_of(context, project, seat)
+    if machine is not None:
+        raise Blocked(
+            say("The seat {seat} of {project} runs on {machine}.", seat=seat, project=project, machine=machine.name),
+            hint=say(
+                "Do it there, or move the seat: oracle hub home {seat} --project {project}", seat=seat, project=project
+            ),
+        )
+
+
+def is_away(machine: TeamMachine) -> bool:
+    """Return whether a machine was not seen for so long that nobody can count on it."""
+    return machine.unseen > LONGEST_SILENCE

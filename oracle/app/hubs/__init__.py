@@ -1,0 +1,1 @@
+"""Several machines share one Root through a hub."""

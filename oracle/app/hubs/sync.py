@@ -1,0 +1,133 @@
+"""One sync: pull, do what arrived asks for, push. The daemon does the same, only earlier."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from oracle.app.context import Context
+from oracle.app.delivery import arrivals, team
+from oracle.app.hubs.ports import Hub
+from oracle.app.hubs.pulling import pull
+from oracle.app.hubs.pushing import push
+from oracle.app.hubs.visit import Visit, open_visit
+from oracle.domain.hub.paths import parse
+from oracle.domain.hub.rows import Membership
+from oracle.domain.values import replace, value
+from oracle.errors import OracleError
+from oracle.store.delivery.entries import InboxEntry
+from oracle.store.disk import steps
+from oracle.store.hub import ledger as ledgers
+from oracle.wording import say
+
+
+@value
+class Synced:
+    """What a sync did, by path in the hub. `refused` holds paths with the reason, `conflicts` paths with what was kept."""
+
+    pushed: tuple[str, ...] = ()
+    placed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    refused: tuple[tuple[str, str], ...] = ()
+    conflicts: tuple[tuple[str, str], ...] = ()
+    stranded: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    wake_ups: tuple[InboxEntry, ...] = ()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing was sent and nothing came."""
+        return not (self.pushed or self.placed or self.removed)
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {
+            "pushed": list(self.pushed),
+            "placed": list(self.placed),
+            "removed": list(self.removed),
+            "refused": [{"path": path, "reason": reason} for path, reason in self.refused],
+            "conflicts": [{"path": path, "kept": kept} for path, kept in self.conflicts],
+            "stranded": list(self.stranded),
+            "problems": list(self.problems),
+        }
+
+
+def sync(context: Context, hub: Hub, membership: Membership, *, confirms: bool = False) -> Synced:
+    """Pull once and push once. Raises TreeEmptied, HubFailed, DiskFailure, LockTimeout.
+
+    The wake-ups of what arrived are in the inbox; the caller sends them.
+    """
+    context.root.require()
+    with steps.FileLock(f"{context.root.hub_files}/sync"):
+        visit = open_visit(context, hub, membership)
+        before = ledgers.load_team(context.root)
+        pull(visit)
+        entries = list(_arrive(visit))
+        _claim_homes(visit)
+        entries += _adopt(visit, before)
+        try:
+            push(visit, confirms=confirms)
+        finally:
+            ledgers.save(context.root, visit.ledger)
+            ledgers.save_team(context.root, visit.view)
+        return _result(visit, entries)
+
+
+def _result(visit: Visit, entries: list[InboxEntry]) -> Synced:
+    refused = sorted((path, reason) for path, (_, reason) in visit.ledger.refused.items())
+    return Synced(
+        tuple(visit.pushed),
+        tuple(visit.placed),
+        tuple(visit.removed),
+        tuple(refused),
+        tuple(visit.conflicts),
+        tuple(visit.stranded()),
+        tuple(visit.problems),
+        tuple(entries),
+    )
+
+
+def _arrive(visit: Visit) -> Iterator[InboxEntry]:
+    """Do what receipts of other machines ask for here."""
+    for file in visit.arrived:
+        agreed = visit.ledger.agreed.get(file.path)
+        if file.receipt is None or agreed is None or agreed.owner == visit.hub.machine:
+            continue
+        try:
+            if visit.homes.get((file.project, file.receipt.target)) == visit.hub.machine:
+                yield from arrivals.arrive(visit.context, team.open_team(visit.context, file.project), file.receipt)
+        except OracleError as error:
+            visit.ledger.due.add(file.path)
+            visit.problems.append(say("{path} arrived and waits: {fault}", path=file.path, fault=error))
+
+
+def _claim_homes(visit: Visit) -> None:
+    """Become the home of each seat of the own profiles, and of own files, that has none yet."""
+    wanted = {(project, seat) for project, seats in _rosters(visit).items() for seat in seats}
+    for path, local in visit.here.items():
+        file, agreed = parse(path), visit.ledger.agreed.get(path)
+        if file is not None and file.seat and visit.wants(file) and (agreed is None or agreed.sha256 != local.sha256):
+            wanted.add((file.project, file.seat))
+    new = [visit.hub.take_home(project, seat) for project, seat in sorted(wanted - visit.homes.keys())]
+    if new:
+        visit.view = replace(visit.view, homes=(*visit.view.homes, *new))
+        visit.homes = {**visit.homes, **{(home.project, home.seat): home.machine for home in new}}
+
+
+def _rosters(visit: Visit) -> dict[str, tuple[str, ...]]:
+    projects = visit.membership.projects
+    found = arrivals.rosters(visit.context)
+    return {project: seats for project, seats in found.items() if not projects or project in projects}
+
+
+def _adopt(visit: Visit, before: ledgers.TeamView | None) -> Iterator[InboxEntry]:
+    """Take up what waits for the seats that moved here since the last sync."""
+    for home in visit.view.homes:
+        old = before.home_of(home.project, home.seat) if before is not None else None
+        if home.machine != visit.hub.machine or old is None or old.machine == home.machine:
+            continue
+        try:
+            yield from arrivals.adopt(visit.context, team.open_team(visit.context, home.project), home.seat)
+        except OracleError as error:
+            visit.problems.append(
+                say("{seat} of {project}: {fault}", seat=home.seat, project=home.project, fault=error)
+            )

@@ -1,0 +1,110 @@
+"""One visit to the hub: what is here, what was agreed on, whose each file is, and what the visit did."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from oracle.app.context import Context
+from oracle.app.delivery import resume
+from oracle.app.hubs.ports import Hub
+from oracle.domain.hub.paths import FileKind, HubFile, parse
+from oracle.domain.hub.replication import may_send
+from oracle.domain.hub.rows import Membership
+from oracle.errors import OracleError
+from oracle.store.hub import ledger as ledgers
+from oracle.store.hub.ledger import SyncLedger, TeamView
+from oracle.store.hub.tree import Local, SharedTree
+from oracle.store.root import profile
+
+_MARKS = (FileKind.CLAIM, FileKind.CONSUMED, FileKind.ACKED)
+
+
+@dataclass(slots=True)
+class Visit:
+    """The state of one visit. Paths are those of the hub; `here` holds the files that are on disk."""
+
+    context: Context
+    hub: Hub
+    membership: Membership
+    tree: SharedTree
+    ledger: SyncLedger
+    view: TeamView
+    here: dict[str, Local] = field(default_factory=dict)
+    homes: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    placed: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    pushed: list[str] = field(default_factory=list)
+    arrived: list[HubFile] = field(default_factory=list)
+    conflicts: list[tuple[str, str]] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    def wants(self, file: HubFile) -> bool:
+        """Return whether this machine replicates a file: one of its projects, or of none."""
+        return not self.membership.projects or not file.project or file.project in self.membership.projects
+
+    def is_mine(self, path: str) -> bool:
+        """Return whether this machine may change a file, as far as it knows."""
+        file = parse(path)
+        return file is not None and may_send(file, self.ledger.agreed.get(path), self.hub.machine, self.homes)
+
+    def digest_here(self, file: HubFile) -> str:
+        """Return the digest of a file as it is on disk, "" for none."""
+        return self.here[file.path].sha256 if file.path in self.here else ""
+
+    def note_here(self, file: HubFile, sha256: str) -> None:
+        """Note that a file was written or removed (digest "")."""
+        if sha256:
+            self.here[file.path] = Local(sha256, self.tree.place_of(file))
+        else:
+            self.here.pop(file.path, None)
+
+    def refuse(self, path: str, reason: str) -> None:
+        """Note that a file may not travel, and why."""
+        self.ledger.refused[path] = (self.here[path].sha256 if path in self.here else "", reason)
+
+    def conflict(self, file: HubFile, kept: str) -> None:
+        """Note that two files wanted one place, and where the one that lost is."""
+        self.conflicts.append((file.path, kept))
+        self.context.note("hub-conflict", {"path": file.path, "kept": kept})
+
+    def stranded(self) -> list[str]:
+        """Return files that were changed here and that another machine owns: they are not sent."""
+        agreed = self.ledger.agreed
+        return sorted(
+            path
+            for path, local in self.here.items()
+            if (path not in agreed or agreed[path].sha256 != local.sha256)
+            and (file := parse(path)) is not None
+            and file.kind not in _MARKS
+            and self.wants(file)
+            and not self.is_mine(path)
+        )
+
+
+def open_visit(context: Context, hub: Hub, membership: Membership) -> Visit:
+    """Look at the disk and ask the hub for the homes. Raises DiskFailure, HubFailed."""
+    ledger = ledgers.load(context.root)
+    homes, machines = hub.team()
+    view = TeamView(hub.machine, tuple(homes), tuple(machines), context.now_seconds())
+    visit = Visit(context, hub, membership, SharedTree(context.root, handoff_folders(context)), ledger, view)
+    visit.homes = {(home.project, home.seat): home.machine for home in homes}
+    look(visit)
+    return visit
+
+
+def look(visit: Visit) -> None:
+    """Scan the disk again."""
+    visit.here, visit.ledger.seen = visit.tree.scan(visit.ledger.seen, visit.context.clock.now_ns())
+
+
+def handoff_folders(context: Context) -> dict[str, str]:
+    """Return the folder of receipts of each project with a readable profile."""
+    found = {}
+    for project in resume.projects(context):
+        try:
+            found[project] = profile.load(context.root, project, os.environ).handoff_dir
+        except OracleError as error:
+            context.warn(error.sentence)
+    return found

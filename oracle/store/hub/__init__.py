@@ -1,0 +1,1 @@
+"""The files that this machine shares through a hub."""

@@ -1,0 +1,124 @@
+"""What this machine and its hub agreed on: `_state/hub/`. All of it may be deleted; the next sync finds it out again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from oracle.domain.hub.replication import Agreed
+from oracle.domain.hub.rows import Cursor, Home, TeamMachine
+from oracle.domain.values import contents_of, value
+from oracle.store.disk import files, steps
+from oracle.store.root.layout import Root
+from oracle.store.root.lock import ensure_state
+
+Stamp = tuple[int, ...]
+"""The mtime, size, inode and ctime of a file."""
+
+
+@dataclass(slots=True)
+class SyncLedger:
+    """What was agreed on by path; where the next pull begins; the digests of the files on disk; and what was refused.
+
+    `seen` is by absolute path: the stamp of a file, and the digest of each path of the hub that it holds.
+    `sent` holds the digests of a push whose answer did not come. `refused` is by path: the digest and the reason.
+    """
+
+    agreed: dict[str, Agreed] = field(default_factory=dict)
+    cursor: Cursor = field(default_factory=Cursor)
+    seen: dict[str, tuple[Stamp, dict[str, str]]] = field(default_factory=dict)
+    sent: dict[str, str] = field(default_factory=dict)
+    refused: dict[str, tuple[str, str]] = field(default_factory=dict)
+    due: set[str] = field(default_factory=set)
+    """Paths that could not be put in place; the next sync tries again."""
+    rules: str = ""
+    """The stamp of the rules by which files were refused."""
+
+
+def load(root: Root) -> SyncLedger:
+    """Return the ledger, an empty one if there is none or it is damaged."""
+    content = steps.read_object(f"{root.hub_files}/ledger.json")
+    try:
+        return _parse(content or {})
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return SyncLedger()
+
+
+def _parse(content: dict[str, object]) -> SyncLedger:
+    if not content:
+        return SyncLedger()
+    agreed, seen, refused, sent = (dict(content[key]) for key in ("agreed", "seen", "refused", "sent"))  # type: ignore[call-overload]
+    return SyncLedger(
+        {path: Agreed(*item) for path, item in agreed.items()},
+        Cursor(*content["cursor"]),  # type: ignore[misc]
+        {path: (tuple(stamp), dict(held)) for path, (stamp, held) in seen.items()},
+        sent,
+        {path: (sha256, reason) for path, (sha256, reason) in refused.items()},
+        set(content["due"]),  # type: ignore[call-overload]
+        str(content["rules"]),
+    )
+
+
+def save(root: Root, ledger: SyncLedger) -> None:
+    """Write the ledger. It is not synced: it can be found out again."""
+    content = {
+        "agreed": {path: [item.sha256, item.owner] for path, item in ledger.agreed.items()},
+        "cursor": list(contents_of(ledger.cursor).values()),
+        "seen": ledger.seen,
+        "sent": ledger.sent,
+        "refused": ledger.refused,
+        "due": sorted(ledger.due),
+        "rules": ledger.rules,
+    }
+    _write(root, "ledger.json", content)
+
+
+@value
+class TeamView:
+    """The homes and machines of the team as the last sync saw them, and when that was, in seconds since 1970."""
+
+    machine: str
+    homes: tuple[Home, ...] = ()
+    machines: tuple[TeamMachine, ...] = ()
+    seen_at: float = 0.0
+
+    def home_of(self, project: str, seat: str) -> Home | None:
+        """Return the home of a seat, None if it has none."""
+        return next((home for home in self.homes if (home.project, home.seat) == (project, seat)), None)
+
+    def machine_of(self, key: str) -> TeamMachine:
+        """Return a machine by its id; an unknown one has its id for a name."""
+        return next((one for one in self.machines if one.id == key), TeamMachine(key, key))
+
+
+def load_team(root: Root) -> TeamView | None:
+    """Return the team as the last sync saw it, None before the first sync."""
+    content = steps.read_object(f"{root.hub_files}/team.json")
+    if content is None:
+        return None
+    try:
+        homes = tuple(Home(*one) for one in _lists(content["homes"]))
+        machines = tuple(TeamMachine(*one) for one in _lists(content["machines"]))
+        return TeamView(str(content["machine"]), homes, machines, float(str(content["seen_at"])))
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _lists(items: object) -> Iterable[list[Any]]:
+    return items if isinstance(items, list) else ()
+
+
+def save_team(root: Root, view: TeamView) -> None:
+    """Write the team as this sync saw it."""
+    whole = contents_of(view)
+    for key in ("homes", "machines"):
+        whole[key] = [list(contents_of(one).values()) for one in whole[key]]
+    _write(root, "team.json", whole)
+
+
+def _write(root: Root, name: str, content: object) -> None:
+    ensure_state(root)
+    data = json.dumps(content, separators=(",", ":")).encode("ascii")
+    files.replace(f"{root.hub_files}/{name}", data, scratch=root.hub_files)

@@ -17,7 +17,7 @@ from oracle.app.records import graph, listing
 from oracle.domain.layout import cells
 from oracle.domain.names import is_entity
 from oracle.domain.values import value
-from oracle.wording import say, say_many
+from oracle.wording import say_many
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -102,7 +102,9 @@ def _nearest(walk: Walk) -> list[str]:
 def draw(found: Neighbourhood, *, link: Link, more: str = "", is_styled: bool = False) -> str:
     """Return the graph as SVG. `link` returns the address of a node, `more` is the address of a larger drawing."""
     places, width, height = _place_on_paper(found)
-    legend = _Legend(found, width)
+    statuses = {node.status for node in found.nodes}
+    legend = svg.Legend({node.kind for node in found.nodes}, {kind for *_, kind in found.edges}, statuses, width)
+    legend.explain_sizes()
     addresses = {node.name: link(node.name) for node in found.nodes}
     label = say_many("Graph of {n} node", "Graph of {n} nodes", n=len(places))
     has_links = bool(more) or any(addresses.values())
@@ -285,43 +287,3 @@ def _draw_node(
     if label is not None:
         x, y, side, text = label
         svg.element(group, "text", text, x=x, y=y, **({} if side == "start" else {"text_anchor": side}))
-
-
-class _Legend:
-    """The shapes and lines of a drawing with their names, in rows below it."""
-
-    def __init__(self, found: Neighbourhood, width: float) -> None:
-        shapes = {svg.shape_of(node.kind) for node in found.nodes}
-        words = {"other": say("other kind"), "missing": say("missing"), "entity": say("entity")}
-        self.items: list[tuple[str, str, str]] = [
-            ("mark", shape, words.get(shape, shape)) for shape in svg.SHAPES if shape in shapes
-        ]
-        self.items += [("edge", kind, kind) for kind in sorted({kind for *_, kind in found.edges})]
-        if any(node.status in ("retired", "superseded") for node in found.nodes):
-            self.items.append(("mark", "retired", say("faded: no longer holds")))
-        self.items.append(("size", "finding", say("larger: more backlinks")))
-        self.places: list[tuple[float, float]] = []
-        x, y = 14.0, 20.0
-        for _, _, text in self.items:
-            wide = 34 + cells(svg.legible(text)) * svg.CELL + 12
-            if x + wide > width and x > 14:
-                x, y = 14.0, y + 18
-            self.places.append((x, y))
-            x += wide
-        self.height = y + 12
-
-    def draw(self, root: Element, top: float, head: str) -> None:
-        """Draw it below a height."""
-        group = svg.element(root, "g", class_="legend")
-        svg.element(group, "path", class_="rule", d=f"M0 {top + 2:.0f}H{root.get('width')}")
-        for (sort, name, text), (x, y) in zip(self.items, self.places, strict=True):
-            if sort == "edge":
-                svg.element(group, "path", class_=f"edge {name}", d=f"M{x:.0f} {top + y - 4:.0f}h24", marker_end=head)
-            elif name == "retired":
-                svg.mark(svg.element(group, "g", class_="retired"), "decision", x + 12, top + y - 4, 6)
-            elif sort == "size":
-                svg.mark(group, name, x + 6, top + y - 4, 3)
-                svg.mark(group, name, x + 17, top + y - 4, 6)
-            else:
-                svg.mark(group, name, x + 12, top + y - 4, 6)
-            svg.element(group, "text", text, class_="soft", x=x + 30, y=top + y)

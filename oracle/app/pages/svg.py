@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from oracle.domain import layout
-from oracle.wording import spelled, spoken
+from oracle.wording import say, spelled, spoken
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from xml.etree.ElementTree import Element
 
     Link = Callable[[str], str]
@@ -105,6 +105,49 @@ def printed(root: Element, *, is_styled: bool = False) -> str:
         kept.text = style()
         root.insert(0, kept)
     return ElementTree.tostring(root, encoding="unicode")
+
+
+class Legend:
+    """The shapes and lines of a drawing with their names, in rows below it."""
+
+    def __init__(self, kinds: Iterable[str], edges: Iterable[str], statuses: Iterable[str], width: float) -> None:
+        self._width, self._at, self.height = width, 14.0, 32.0
+        self._items: list[tuple[str, str, str, float, float]] = []
+        shapes = set(map(shape_of, kinds))
+        words = {"other": say("other kind"), "missing": say("missing"), "entity": say("entity")}
+        for shape in SHAPES:
+            if shape in shapes:
+                self._add("mark", shape, words.get(shape, shape))
+        for kind in sorted(set(edges)):
+            self._add("edge", kind, kind)
+        if {"retired", "superseded"}.intersection(statuses):
+            self._add("retired", "decision", say("faded: no longer holds"))
+
+    def explain_sizes(self) -> None:
+        """Add that a node is larger with more backlinks."""
+        self._add("size", "finding", say("larger: more backlinks"))
+
+    def _add(self, sort: str, name: str, text: str) -> None:
+        wide = 46 + layout.cells(legible(text)) * CELL
+        if self._at + wide > self._width and self._at > 14:
+            self._at, self.height = 14.0, self.height + 18
+        self._items.append((sort, name, text, self._at, self.height - 12))
+        self._at += wide
+
+    def draw(self, root: Element, top: float, head: str) -> None:
+        """Draw it below a height."""
+        group = element(root, "g", class_="legend")
+        element(group, "path", class_="rule", d=f"M0 {top + 2:.0f}H{self._width:.0f}")
+        for sort, name, text, x, down in self._items:
+            y = top + down
+            if sort == "edge":
+                element(group, "path", class_=f"edge {name}", d=f"M{x:.0f} {y - 4:.0f}h24", marker_end=head)
+            elif sort == "size":
+                mark(group, name, x + 6, y - 4, 3)
+                mark(group, name, x + 17, y - 4, 6)
+            else:
+                mark(element(group, "g", class_=sort), name, x + 12, y - 4, 6)
+            element(group, "text", text, class_="soft", x=x + 30, y=y)
 
 
 def legible(text: str) -> str:

@@ -160,7 +160,7 @@ def to_ns(moment: datetime) -> int:
 
 def from_mtime(nanoseconds: int) -> str:
     """Return a file's modification time as a sortable UTC timestamp with microseconds."""
-    return to_utc(from_ns(nanoseconds).isoformat())
+    return f"{from_ns(nanoseconds).isoformat(timespec='microseconds')[:26]}Z"
 
 
 def print_moment(moment: datetime) -> str:

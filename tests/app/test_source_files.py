@@ -189,6 +189,35 @@ def test_the_git_file_of_a_repository_is_not_waited_for(
     assert find_folder("claude-code", str(tmp_path), {"CLAUDE_CONFIG_DIR": "/c"}).startswith("/c/projects/")
 
 
+@pytest.mark.parametrize(
+    ("path", "opens"),
+    [
+        ("a.md", True),
+        ("deep/er/a.md", True),
+        ("inner/a.md", True),
+        ("deep/../a.md", True),
+        ("outer/secret.md", False),
+        ("deep/../outer/secret.md", False),
+        ("../outside/secret.md", False),
+    ],
+)
+def test_a_path_leads_to_a_file_below_its_folder(tmp_path: Path, path: str, opens: bool) -> None:
+    folder, outside = tmp_path / "source", tmp_path / "outside"
+    (folder / "deep" / "er").mkdir(parents=True)
+    outside.mkdir()
+    (outside / "secret.md").write_text("secret")
+    for place in (folder / "a.md", folder / "deep" / "er" / "a.md"):
+        place.write_text("plain")
+    (folder / "inner").symlink_to(folder / "deep" / "er")
+    (folder / "outer").symlink_to(outside)
+    if opens:
+        with open_plain(f"{folder}/{path}", within=f"{folder}/") as stream:
+            assert stream.read() == b"plain"
+    else:
+        with pytest.raises(PermissionError):
+            open_plain(f"{folder}/{path}", within=str(folder))
+
+
 def test_a_file_that_is_swapped_for_a_link_is_not_opened(tmp_path: Path, outside: Path) -> None:
     folder = tmp_path / "in"
     path = put(folder, "a", "inside")

@@ -14,7 +14,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from oracle.domain.safety.secrets import find_secrets, rules
+from oracle.domain.safety.secrets import find_secrets, places, rules
 from tests.growth import grows_linearly
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -132,3 +132,11 @@ def test_time_grows_with_the_text_for_every_literal() -> None:
     literals = [literal for row in rows for literal in (row.get("prefixes") or row["literals"])]
     text = " -p ".join(literals) + "@curl://a:b"
     assert grows_linearly(find_secrets, text * (10_000 // len(text)), to=text * (80_000 // len(text)))
+
+
+def test_places_are_looked_for_wherever_their_literal_is():
+    """What a text must hold besides a literal is stated for its place, or a part of the literal."""
+    stated = {row["needs"] for row in TABLES["place"] if "needs" in row} | {" -", ""}
+    ranked = [(rank, needs, literal) for needs, found in places._literals().items() for rank, literal, _ in found]
+    assert [(needs, literal) for _, needs, literal in ranked if needs not in stated and needs not in literal] == []
+    assert sorted(rank for rank, _, _ in ranked) == list(range(sum(len(row["literals"]) for row in TABLES["place"])))

@@ -97,14 +97,15 @@ def read_bytes(
     if document is None:
         document = records.parse(path, raw)
     record = interpret(document, slug, path, mtime_ns=stat.mtime_ns, source=source)
-    edges, references = _links_of(record, patterns)
+    known = understand(document)
+    edges, references = _links_of(record, known, patterns)
     problems = [problem_columns(problem.line, problem.reason) for problem in record.problems]
     row = (
         slug, path, os.path.dirname(path), reference_key(slug), *stat, digest_of(raw),
         record.project, record.seat, record.kind, record.title, record.status, record.author, record.task_id,
         record.ts, record.sort_ts, record.confidence, record.claims_seat,
     )  # fmt: skip
-    title, body = ("", "") if is_scanned(path) else (fold(record.title), fold(_searched(understand(document))))
+    title, body = ("", "") if is_scanned(path) else (fold(record.title), fold(_searched(known)))
     names = [(reference_key(name), name) for name in names_of(document)]
     if source is not None and stat.size > MAX_BYTES and source.kind not in WHOLE:
         reason = say("The file is larger than {size} MiB; the rest of it is not read.", size=MAX_BYTES // 1024 // 1024)
@@ -113,7 +114,7 @@ def read_bytes(
 
 
 def _links_of(
-    record: Record, patterns: Patterns
+    record: Record, known: Document, patterns: Patterns
 ) -> tuple[list[tuple[str, str, str, int]], list[tuple[str, str, str, str, int]]]:
     from oracle.domain.links.references import extract  # programs that only resolve links need none of it
 
@@ -123,7 +124,7 @@ def _links_of(
         bucket = edges if is_entity(relation.target) else refs
         snippet = f"{relation.type}: {relation.target}"[:160]
         bucket.setdefault((relation.type, settle_target(relation.target, patterns)), (snippet, relation.line))
-    for text, first_line in _prose(understand(record.document)):
+    for text, first_line in _prose(known):
         found = extract(text, patterns)
         for mention in found.mentions:
             edges.setdefault((mention.type, mention.target), (mention.snippet, first_line + mention.line - 1))

@@ -127,13 +127,26 @@ def _check_plain(opened: os.stat_result, path: str, within: str) -> None:
 
     if not stat.S_ISREG(opened.st_mode):
         raise OSError(errno.EINVAL, "it is not a regular file", path)
-    if not within:
+    if not within or _is_at(opened, path, within):
         return
     real, folder = os.path.realpath(path), os.path.realpath(within).rstrip("/")
     if not real.startswith(f"{folder}/"):
         raise PermissionError(errno.EACCES, "a symbolic link leads out of its folder", path)
     if not os.path.samestat(opened, os.stat(real)):
         raise PermissionError(errno.EACCES, "it changed while it was opened", path)
+
+
+def _is_at(opened: os.stat_result, path: str, within: str) -> bool:
+    """Return whether a path without a link below a folder leads to an open file: a look for each name below it is enough."""
+    place, below = within.rstrip("/"), path.removeprefix(f"{within.rstrip('/')}/")
+    if below == path or not {"", ".", ".."}.isdisjoint(below.split("/")):
+        return False
+    for name in below.split("/"):
+        place = f"{place}/{name}"
+        found = os.lstat(place)
+        if stat.S_ISLNK(found.st_mode):
+            return False
+    return os.path.samestat(opened, found)
 
 
 def names_in(path: str) -> list[str]:

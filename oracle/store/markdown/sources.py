@@ -60,7 +60,10 @@ def read_list(source: Source, folder: str) -> str:
 
 def _file(source: Source, path: str) -> bytes:
     with open_plain(source.place(path), within=source.folder) as stream:
-        raw = stream.read(MAX_BYTES + 1)
+        size = min(os.fstat(stream.fileno()).st_size, MAX_BYTES)
+        raw = stream.read(size + 1)  # room for the largest file would cost more than reading a small one
+        if len(raw) > size:
+            raw += stream.read(MAX_BYTES - size)
     # not in the middle of a line, which may be a credential
     return raw[: raw.rfind(b"\n", 0, MAX_BYTES) + 1] if len(raw) > MAX_BYTES else raw
 

@@ -249,7 +249,8 @@ class ReadText:
 
 def _may_differ(text: str) -> bool:
     """Return whether a text may have something to drop or to replace, by the signs that these begin with."""
-    if any(sign in text and compiled(rest).search(text) for sign, rest in _SIGNS.items()):
+    has_quotes = '"' in text or "'" in text or "`" in text
+    if any(sign in text and compiled(rest).search(text) for sign, rest in _SIGNS.items() if has_quotes or sign != "\n"):
         return True
     return not text.isascii() and compiled(f"[{INVISIBLE}]").search(text) is not None
 

@@ -103,7 +103,13 @@ _VALUE = r"(?&opening)(?&beginning)(?:(?&escaped)|(?&quoted)|(?&curly)|(?&plain)
 
 def find_assignments(text: str, lower: str) -> Iterator[Secret]:
     """Find random-looking values given to names of credentials: in code, settings and prose, and in columns of tables."""
-    is_random_here = cache(is_random)  # for this text only: no value outlives the call
+    judged: dict[str, bool] = {}  # for this text only: no value outlives the call
+
+    def is_random_here(value: str) -> bool:
+        if value not in judged:
+            judged[value] = is_random(value)
+        return judged[value]
+
     for word in (*_words(), *_short_names(), ""):
         if word not in lower:
             continue

@@ -192,20 +192,28 @@ def find_places(text: str, lower: str) -> Iterator[Secret]:
     """Find values in URLs, headers and commands."""
     # Searching is quicker in ASCII, and few literals are not.
     plain = lower.replace("\t", " ").encode("ascii", "replace").decode()
-    for needs, literals in _literals().items():
-        if needs in plain:
-            for literal, number in literals:
-                if literal in (plain if literal.isascii() else lower):
-                    yield from _rule(number).find(text, starts(lower, literal))
+    near = [place for needs, places in _literals().items() if needs in plain for place in places]
+    held = [place for place in near if place[1] in plain or (not place[1].isascii() and place[1] in lower)]
+    for _, literal, number in sorted(held):
+        yield from _rule(number).find(text, starts(lower, literal))
+
+
+_PARTS = (":", "auth", "login", "credential", "admin", "identified", "net ", "phrase", "passw", "(", "_", "/")
+"""Parts that several literals share. A text without one of them has none of these."""
 
 
 @cache
-def _literals() -> dict[str, list[tuple[str, int]]]:
-    """Return the literals of all places, each with the number of its place, by the text that these need besides."""
-    literals: dict[str, list[tuple[str, int]]] = {}
+def _literals() -> dict[str, list[tuple[int, str, int]]]:
+    """Return the literals of all places, each with its rank and its place's number, by a text that must be there too."""
+    rows: dict[str, list[tuple[str, int]]] = {}
     for number, row in enumerate(read_tables("places.toml")["place"]):
-        needs = row.get("needs", " -" if "command" in row else "")
-        literals.setdefault(needs, []).extend((literal, number) for literal in row["literals"])
+        stated = row.get("needs", " -" if "command" in row else "")
+        rows.setdefault(stated, []).extend((literal, number) for literal in row["literals"])
+    literals: dict[str, list[tuple[int, str, int]]] = {}
+    ranked = [(stated, *place) for stated, places in rows.items() for place in places]
+    for rank, (stated, literal, number) in enumerate(ranked):
+        needs = stated or next((part for part in _PARTS if part in literal), "")
+        literals.setdefault(needs, []).append((rank, literal, number))
     return literals
 
 

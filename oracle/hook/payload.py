@@ -48,6 +48,8 @@ class HookPayload:
     """Why the session began or ended, or its context is summarised: `startup`, `resume`, `clear`, `compact`, `auto` …"""
     is_cron: bool = False
     """Whether the host says that a schedule started the session."""
+    is_subagent: bool = False
+    """Whether it is the turn of a subagent, which is not the seat."""
     is_claude: bool = True
     """Whether Claude Code sent it, as far as its fields show. Codex names the turn, Gemini the prompt."""
 
@@ -81,6 +83,7 @@ def parse_payload(raw: bytes) -> HookPayload:
         prompt_id=_text(content, "prompt_id"),
         reason=next(filter(None, (_text(content, name) for name in _REASONS)), ""),
         is_cron=content.get("is_cron") is True or content.get("automation_kind") == "cron",
+        is_subagent=bool(content.get("agent_id")),
         is_claude=not ("turn_id" in content or "prompt_response" in content),
     )
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 
 from oracle.app.context import Context
-from oracle.domain.injection import prompts
+from oracle.domain.injection import envelope, prompts
 from oracle.domain.names import MEMORY, check_name
 from oracle.errors import OracleError
 from oracle.hook.payload import HookPayload, parse_payload
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from oracle.app.prompting.context_for import SessionPrompt
 
+_SUBAGENT = "SubagentStop"
 PROTOCOL = 1
 """The version of the lines between a hook and a daemon."""
 
@@ -43,7 +45,7 @@ def answer(context: Context, raw: bytes, environ: Mapping[str, str]) -> str:
 
         note_hook(context, f"context_skipped: {error.code}", error.sentence)
         return ""
-    return _output(payload.event, text) if text else ""
+    return _output(payload, text) if text else ""
 
 
 def answer_line(context: Context, line: bytes) -> bytes:
@@ -68,10 +70,13 @@ def is_hook_line(line: bytes) -> bool:
     return line.startswith(b'{"hook":')
 
 
-def _output(event: str, text: str) -> str:
+def _output(payload: HookPayload, text: str) -> str:
+    """Return what the client reads: a message to the user at the end of a subagent, else context for the agent."""
     import json
 
-    return json.dumps({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}, ensure_ascii=False)
+    context = {"hookEventName": payload.event, "additionalContext": text}
+    content = {"systemMessage": text} if payload.event == _SUBAGENT else {"hookSpecificOutput": context}
+    return json.dumps(content, ensure_ascii=False)
 
 
 def _on_prompt(context: Context, payload: HookPayload, environ: Mapping[str, str]) -> str:
@@ -113,10 +118,19 @@ def _keep_messages(context: Context, payload: HookPayload, environ: Mapping[str,
 
 
 def _on_subagent(context: Context, payload: HookPayload, environ: Mapping[str, str]) -> str:
-    """Note in the journal that a subagent of the seat has ended."""
+    """Note in the journal that a subagent of the seat has ended. A marker in its last message is not the seat's: say so."""
     prompt = _prompt(context, payload, environ)
     context.note("subagent", {"session_id": payload.session_id, "project": prompt.project, "seat": prompt.seat})
-    return ""
+    from oracle.app.root import note_hook
+    from oracle.domain.delivery import markers
+
+    asked = markers.read(envelope.strip(payload.message or ""))
+    if asked.deliver is None and not asked.clear:
+        return ""
+    sentence = say("A subagent can't deliver for its seat. End a message of the seat itself with the marker.")
+    note_hook(context, "deliver_skipped: subagent", sentence, payload.session_id)
+    context.note("skip", {"what": "marker", "seat": prompt.seat, "reason": sentence})
+    return say("Not delivered ({code}): {sentence}", code="subagent", sentence=sentence)
 
 
 def _prompt(context: Context, payload: HookPayload, environ: Mapping[str, str]) -> SessionPrompt:
@@ -152,6 +166,6 @@ _HANDLERS: dict[str, Callable[[Context, HookPayload, Mapping[str, str]], str]] =
     "SessionEnd": _on_end,
     "PreCompact": _on_compact,
     "PreCompress": _on_compact,
-    "SubagentStop": _on_subagent,
+    _SUBAGENT: _on_subagent,
 }
 """What happens at each event, by the name that a client gives it. Other events give nothing."""

@@ -73,7 +73,7 @@ def handle(raw: bytes, run: HookRun) -> str:
     has_pane, payload, said = True, HookPayload(), ""
     try:
         payload = parse_payload(raw)
-        is_over = payload.event in ("", "Stop", "AfterAgent")
+        is_over = payload.event in ("", "Stop", "AfterAgent") and not payload.is_subagent
         has_pane = is_over and payload.is_claude  # of others nothing shows whether they run without an input box
         if is_over and _handle(payload, run, context):
             return ""  # a text that is typed now would be cleared

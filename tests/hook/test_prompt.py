@@ -117,6 +117,24 @@ def test_anything_else_gives_nothing(host: Host, payload: bytes):
     assert host.call(payload) == ""
 
 
+@pytest.mark.parametrize(
+    ("message", "is_told"),
+    [
+        ("Done. [DELIVER:seat=planner task_id=T-1 project=install]", True),
+        ("Done. [DELIVER:seat=]", True),
+        ("Done. [CLEAR-REQUESTED]", True),
+        ("The seat may write `[DELIVER:seat=planner]`.", False),
+        ("Done.", False),
+    ],
+)
+def test_the_user_is_told_of_a_marker_of_a_subagent(host: Host, message: str, is_told: bool):
+    payload = host.payload(hook_event_name="SubagentStop", agent_id="a1", last_assistant_message=message)
+    said = host.call(payload) or host.call(payload)
+    assert ("systemMessage" in said, "additionalContext" in said) == (is_told, False)
+    log = Path(host.seat.root.hook_log)
+    assert (log.exists() and "deliver_skipped: subagent" in log.read_text()) == is_told
+
+
 @pytest.mark.parametrize("switch", [{"ORACLE_HOOKS": "0"}, {"ORACLE_INTERNAL": "1"}, {"ORACLE_ROOT": "/nowhere"}])
 def test_switches(host: Host, switch: dict[str, str]):
     assert host.call(host.payload(), **switch) == ""

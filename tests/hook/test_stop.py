@@ -186,6 +186,21 @@ def test_other_events_do_nothing(seat: Seat, event: str):
     assert (done.stderr, seat.answers()) == (b"", {})
 
 
+@pytest.mark.parametrize("event", ["Stop", "SubagentStop"])
+def test_a_subagent_does_not_deliver_as_its_seat(seat: Seat, event: str):
+    seat.dispatch("T-1")
+    done = seat.run(
+        {**seat.payload(f"x {MARKER}"), "hook_event_name": event, "agent_id": "a1", "agent_type": "Explore"}
+    )
+    assert (done.stderr, done.stdout, seat.answers()) == (b"", b"", {})
+
+
+def test_a_session_of_an_agent_delivers(seat: Seat):
+    seat.dispatch("T-1")
+    seat.run({**seat.payload(f"x {MARKER}"), "agent_type": "reviewer"})
+    assert seat.answers() == {"T-1": "x"}
+
+
 def test_numbers_of_any_length_are_borne(seat: Seat):
     seat.dispatch("T-1")
     path = seat.workspace / "transcript.jsonl"

@@ -226,6 +226,8 @@ def _shorten(target: str, raw: bytes) -> str:
 MEMORY = "memory"
 FRONT = "koder"
 """The seat that people are reached by."""
+OPERATOR = "operator"
+"""The person behind the team: may ask, has no queue, no pane and no home."""
 
 ROLES = ("memory", "planner", "builder", "reviewer", "patrol")
 ORPHAN_KINDS = ("decision", "finding", "task", "plan", "experience")

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.hub.pretend import NetworkDown, PretendHub
-from tests.hub.team import Site
+from tests.hub.sites import Site
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+    from oracle.app.hubs.ports import Hub
 
 
 @pytest.fixture
@@ -18,9 +21,19 @@ def hub() -> PretendHub:
     return PretendHub()
 
 
+@pytest.fixture(params=["pretended", "postgresql"])
+def sites(request: pytest.FixtureRequest, tmp_path: Path) -> list[Site]:
+    """Give three machines that joined one hub, in memory or in a database."""
+    if request.param == "pretended":
+        join: Callable[[str], Hub] = request.getfixturevalue("hub").connect
+    else:
+        join = request.getfixturevalue("team").join
+    return [Site(tmp_path / name, name, join(name)) for name in "abc"]
+
+
 @pytest.fixture
-def sites(tmp_path: Path, hub: PretendHub) -> list[Site]:
-    """Give three machines that joined one hub."""
+def pretended(tmp_path: Path, hub: PretendHub) -> list[Site]:
+    """Give three machines that joined a hub in memory."""
     return [Site(tmp_path / name, name, hub.connect(name)) for name in "abc"]
 
 
@@ -152,9 +165,9 @@ def test_a_seat_that_moved_is_written_from_its_new_home_alone(sites: list[Site])
     assert kept.read_text() == "written by the dead"
 
 
-def test_what_a_machine_wrote_for_a_seat_that_moved_stays_there_and_is_named(sites: list[Site], hub: PretendHub):
-    a, b, _ = sites
-    settle(*sites)
+def test_what_a_machine_wrote_for_a_seat_that_moved_stays_there_and_is_named(pretended: list[Site], hub: PretendHub):
+    a, b, _ = pretended
+    settle(*pretended)
     b.hub.take_home("demo", "builder", take=True)
     a.write(SEATED, "late")
     assert a.sync().stranded == (SEATED,)
@@ -177,8 +190,8 @@ TOKEN = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
         ("projects/demo/dev_env.json", '{"shell": "zsh"}'),
     ],
 )
-def test_secrets_and_blocked_words_never_reach_the_hub(sites: list[Site], hub: PretendHub, path: str, text: str):
-    a, b, _ = sites
+def test_secrets_and_blocked_words_never_reach_the_hub(pretended: list[Site], hub: PretendHub, path: str, text: str):
+    a, b, _ = pretended
     a.write("machine/privacy.md", "- BLOCK: Bluebird\n")
     a.write(path, text)
     a.write("projects/demo/decision/plain.md", "A plain record.")
@@ -275,21 +288,21 @@ def test_a_machine_restored_from_a_backup_gets_back_what_it_lacks(sites: list[Si
         assert {a.read(RECORD), kept.read_text()} == {"1", "22"}
 
 
-def test_a_hub_restored_from_an_old_backup_heals_from_the_machines(sites: list[Site], hub: PretendHub):
-    a, b, c = sites
+def test_a_hub_restored_from_an_old_backup_heals_from_the_machines(pretended: list[Site], hub: PretendHub):
+    a, b, c = pretended
     a.write(RECORD, "1")
     a.write(SEATED, "1")
-    settle(*sites)
+    settle(*pretended)
     old = hub.backup()
     a.write(RECORD, "22")
     a.write(SEATED, "22")
     a.write("shared/new.md", "new")
-    settle(*sites)
-    for site in sites:
+    settle(*pretended)
+    for site in pretended:
         site.hub.hub = old
     settle(b, c, a)
     for path, text in ((RECORD, "22"), (SEATED, "22"), ("shared/new.md", "new")):
-        assert [site.read(path) for site in sites] == [text] * 3
+        assert [site.read(path) for site in pretended] == [text] * 3
     assert old.rows.keys() == hub.rows.keys()
 
 
@@ -306,6 +319,6 @@ def test_a_sync_without_news_asks_twice_and_reads_no_file(sites: list[Site]):
     a, *_ = sites
     a.write(RECORD, "1")
     settle(*sites)
-    before = a.hub.statements
+    before = a.statements
     assert a.sync().is_idle
-    assert a.hub.statements == before + 2
+    assert a.statements == before + 2

@@ -11,11 +11,11 @@ import contextlib
 from oracle.app.context import Context
 from oracle.app.decisions import payload as decision_payloads
 from oracle.app.delivery import wakeups
-from oracle.app.delivery.team import OPERATOR, Team, open_team
+from oracle.app.delivery.team import Team, open_team
 from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import PAYLOAD, Receipt, ReceiptKind, ReceiptName, new_receipt
-from oracle.domain.names import FRONT, MEMORY
+from oracle.domain.names import FRONT, MEMORY, OPERATOR
 from oracle.domain.records import decisions as rules
 from oracle.domain.records.decisions import ABORT, WAIT, DecisionPayload
 from oracle.domain.spelling import suggest

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from oracle.app.context import Context
-from oracle.app.delivery import dispatches
+from oracle.app.delivery import dispatches, homes
 from oracle.app.delivery.complete import VERDICTS
 from oracle.app.delivery.team import Team, open_team
 from oracle.app.git import ask_git
@@ -38,6 +38,7 @@ def acknowledge(
     name = team.receipt(task_id, seats[0], seats[1] or dispatches.asker_of(team, task_id, seats[0]))
     moment = context.now()
     receipt = _require_completion(team, name)
+    homes.require_here(context, team.project, name.target)
     line = task_tree.acknowledge_task(team.tree, name.target, name.task_id, source=name.source, moment=moment)
     task_tree.drop_task(team.tree, name.source, name.task_id)
     changes = {

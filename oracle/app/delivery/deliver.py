@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from oracle.app import claims, guard
 from oracle.app.context import Context
-from oracle.app.delivery import dispatches, wakeups
+from oracle.app.delivery import dispatches, homes, wakeups
 from oracle.app.delivery.team import Team, note_completion, open_team, require_memory, require_own_response
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import CONSUMED, Receipt, ReceiptKind, ReceiptName, new_receipt, receipt_name
@@ -190,6 +190,7 @@ def completion(name: ReceiptName, fields: Mapping[str, object], *, asked: Receip
 
 def hand_over(context: Context, team: Team, work: Work, *, wake_until: float | None = None) -> Delivered:
     """Keep an intent, do every step once, and send the wake-ups. Raises Conflict, HandoffFailed, DiskFailure, LockTimeout."""
+    homes.require_here(context, team.project, work.receipt.name.source)
     intent = inbox.begin(context.root, "delivery", *intent_of(team, work), context.now_seconds())
     with inbox.until_done(context.root, intent):
         done, pending = _carry_out(context, team, work)

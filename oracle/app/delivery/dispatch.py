@@ -9,12 +9,13 @@ from collections.abc import Mapping
 
 from oracle.app import guard
 from oracle.app.context import Context
-from oracle.app.delivery import wakeups
+from oracle.app.delivery import homes, wakeups
 from oracle.app.delivery.order import QUERY, Order, order_of, refuse_forbidden, refuse_second
-from oracle.app.delivery.team import OPERATOR, Team, is_memory, open_team, require_own_response
+from oracle.app.delivery.team import Team, is_memory, open_team, require_own_response
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import ReceiptKind, ReceiptName, new_receipt
 from oracle.domain.delivery.task_queue import PENDING, Task
+from oracle.domain.names import OPERATOR
 from oracle.domain.values import contents_of, replace, value
 from oracle.errors import Blocked, TaskAlreadyQueued
 from oracle.store.delivery import handoffs, inbox, responses, task_tree
@@ -60,6 +61,7 @@ def dispatch(context: Context, order: Order) -> Dispatched:
         responses.path_of(context.root, order.task_id)  # an id that no answer could have is refused
         if team.profile.role(order.target) == "memory":
             require_own_response(context, team, team.receipt(order.task_id, order.target, order.source))
+    homes.require_here(context, team.project, order.source)
     named = replace(
         order, task_id=order.task_id or new_task_id(context), project=team.project, profile=team.profile.path
     )

@@ -6,10 +6,11 @@ import os
 from collections.abc import Collection, Iterator, Mapping
 
 from oracle.app.context import Context
-from oracle.app.delivery.team import OPERATOR, Team
+from oracle.app.delivery.team import Team
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.addressing import AddressedDispatch
 from oracle.domain.delivery.receipts import CONSUMED, PAYLOAD, Receipt, ReceiptKind, ReceiptName
+from oracle.domain.names import OPERATOR
 from oracle.domain.records.decisions import DecisionPayload, resolve_command
 from oracle.domain.spelling import is_mistyped
 from oracle.domain.values import value

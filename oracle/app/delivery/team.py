@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from oracle.domain.delivery.receipts import ReceiptName, receipt_name
-from oracle.domain.names import MEMORY, check_name
+from oracle.domain.names import MEMORY, OPERATOR, check_name
 from oracle.domain.values import value
 from oracle.errors import NoProfile, OracleError, OwnershipError, UsageError
 from oracle.store.root import profile
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from oracle.app.context import Context
     from oracle.domain.delivery.receipts import Receipt
     from oracle.store.delivery.task_tree import TaskTree
-
-OPERATOR = "operator"
-"""The person behind the team: may ask, has no queue and no pane."""
 
 
 @value

@@ -11,8 +11,10 @@ from oracle.domain.hub.rows import Cursor, Home, Pulled, Refused, Row, TeamMachi
 class Hub(Protocol):
     """A connection to the hub as one machine of one team. Each call is one statement. Raises HubFailed."""
 
-    machine: str
-    """The id of this machine."""
+    @property
+    def machine(self) -> str:
+        """The id of this machine."""
+        ...
 
     def team(self) -> tuple[Sequence[Home], Sequence[TeamMachine]]:
         """Say that this machine lives, and return the homes and the machines of the team."""

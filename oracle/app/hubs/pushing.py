@@ -12,7 +12,7 @@ from oracle.app import guard
 from oracle.app.hubs.visit import Visit
 from oracle.domain.hub.paths import FileKind, HubFile, parse
 from oracle.domain.hub.replication import Agreed, is_much
-from oracle.domain.hub.rows import MAX_BATCH, MAX_ROWS, Row
+from oracle.domain.hub.rows import Row
 from oracle.domain.names import MEMORY
 from oracle.domain.safety.privacy import Guard
 from oracle.errors import TreeEmptied
@@ -37,8 +37,9 @@ def push(visit: Visit, *, confirms: bool = False) -> None:
             say("{count} of {owned} files of this machine are gone; nothing was sent.", count=len(gone), owned=owned),
             hint=say("Restore them. If they are to be removed everywhere: oracle hub sync --confirm-removal"),
         )
-    rows = _rows(visit, gone)
-    for batch in _batches(rows):
+    from oracle.hub.exchange import split
+
+    for batch in split(_rows(visit, gone)):
         visit.ledger.sent = {row.path: row.sha256 for row in batch}
         ledgers.save(visit.context.root, visit.ledger)
         _send(visit, batch)
@@ -121,19 +122,6 @@ def _rules_stamp(visit: Visit) -> str:
 def _epoch(visit: Visit, file: HubFile) -> int:
     home = visit.view.home_of(file.project, file.seat) if file.seat else None
     return home.epoch if home is not None else 0
-
-
-def _batches(rows: Iterator[Row]) -> Iterator[list[Row]]:
-    batch: list[Row] = []
-    size = 0
-    for row in rows:
-        if batch and (len(batch) >= MAX_ROWS or size + row.size > MAX_BATCH):
-            yield batch
-            batch, size = [], 0
-        batch.append(row)
-        size += row.size
-    if batch:
-        yield batch
 
 
 def _send(visit: Visit, batch: list[Row]) -> None:

@@ -10,7 +10,7 @@ from oracle.app.hubs.ports import Hub
 from oracle.app.hubs.pulling import pull
 from oracle.app.hubs.pushing import push
 from oracle.app.hubs.visit import Visit, open_visit
-from oracle.domain.hub.paths import parse
+from oracle.domain.hub.paths import HubFile, handoff_path, parse
 from oracle.domain.hub.rows import Membership
 from oracle.domain.values import replace, value
 from oracle.errors import OracleError
@@ -93,11 +93,22 @@ def _arrive(visit: Visit) -> Iterator[InboxEntry]:
         if file.receipt is None or agreed is None or agreed.owner == visit.hub.machine:
             continue
         try:
-            if visit.homes.get((file.project, file.receipt.target)) == visit.hub.machine:
+            if _is_for_here(visit, file):
                 yield from arrivals.arrive(visit.context, team.open_team(visit.context, file.project), file.receipt)
         except OracleError as error:
             visit.ledger.due.add(file.path)
             visit.problems.append(say("{path} arrived and waits: {fault}", path=file.path, fault=error))
+
+
+def _is_for_here(visit: Visit, file: HubFile) -> bool:
+    """Return whether the reader of a receipt is here: its seat, or for a reader without a home who asked from here."""
+    if file.receipt is None:
+        return False
+    home = visit.homes.get((file.project, file.receipt.target))
+    if home is None:
+        asked = visit.ledger.agreed.get(handoff_path(file.project, file.receipt.answered_by()))
+        return asked is not None and asked.owner == visit.hub.machine
+    return home == visit.hub.machine
 
 
 def _claim_homes(visit: Visit) -> None:

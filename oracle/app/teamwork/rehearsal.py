@@ -8,11 +8,11 @@ from oracle.app.context import Context
 from oracle.app.delivery import resume
 from oracle.app.delivery.acknowledge import Sign
 from oracle.app.delivery.dispatch import dispatch
-from oracle.app.delivery.team import OPERATOR, Team, open_team
+from oracle.app.delivery.team import Team, open_team
 from oracle.app.teamwork.workflow import create_task
 from oracle.domain.delivery.receipts import CONSUMED, Receipt, ReceiptKind
 from oracle.domain.delivery.workflows import WorkflowStep
-from oracle.domain.names import check_name
+from oracle.domain.names import OPERATOR, check_name
 from oracle.domain.values import value
 from oracle.errors import Blocked, NotFound, TaskAlreadyQueued
 from oracle.store.delivery import handoffs, task_tree

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from oracle.app import guard
 from oracle.app.context import Context
 from oracle.app.delivery import wakeups
-from oracle.app.delivery.team import OPERATOR, Team, open_team
+from oracle.app.delivery.team import Team, open_team
 from oracle.app.records.new_project import refuse_mistyped, remark
 from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
@@ -21,7 +21,7 @@ from oracle.domain.delivery import workflows as rules
 from oracle.domain.delivery.receipts import ReceiptKind
 from oracle.domain.delivery.task_queue import Task
 from oracle.domain.delivery.workflows import BLOCKED, DONE, IN_PROGRESS, WorkflowStep
-from oracle.domain.names import ROLES, role_of
+from oracle.domain.names import OPERATOR, ROLES, role_of
 from oracle.domain.spelling import is_one_slip_off, suggest
 from oracle.domain.values import value
 from oracle.errors import NoProfile, OracleError, UsageError

@@ -10,7 +10,7 @@ from enum import IntEnum
 
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import ReceiptName
-from oracle.domain.names import MEMORY, RECORD_SUFFIXES, is_name, is_scanned, role_of
+from oracle.domain.names import MEMORY, OPERATOR, RECORD_SUFFIXES, is_name, is_scanned, role_of
 from oracle.domain.values import value
 
 ACKED = ".acked"
@@ -37,7 +37,10 @@ class FileKind(IntEnum):
 
 @value
 class HubFile:
-    """A file that a hub takes. Only the home of `seat` may change it; without a seat, only the machine that wrote it."""
+    """A file that a hub takes. Only the home of `seat` may change it.
+
+    Without a seat, and for the operator, only the machine that wrote it may.
+    """
 
     path: str
     kind: FileKind
@@ -107,4 +110,4 @@ def _receipt(path: str, parts: list[str]) -> HubFile | None:
     if kind is None:
         return None
     seat = name.target if kind in (FileKind.CLAIM, FileKind.ACKED) else name.source
-    return HubFile(path, kind, parts[1], seat, name)
+    return HubFile(path, kind, parts[1], "" if seat == OPERATOR else seat, name)

@@ -42,7 +42,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
 $$;
 
 -- The seat whose home owns a path: that of its folder; for a receipt its first name, for a claim or an acknowledgement its
--- second. Empty for the records of memory, which belong to the machine that wrote them.
+-- second. Empty for the operator, and for the records of memory, which belong to the machine that wrote them.
 CREATE FUNCTION oracle_hub.seat_of(path text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE
@@ -58,10 +58,10 @@ BEGIN
     receipt := regexp_replace(parts[5], '[.]json([.][a-z]+)?$', '');
     before := substring(receipt from '^.*__');
     IF parts[5] COLLATE "C" ~ '[.](claim|acked)$' THEN
-        RETURN substr(receipt, length(before) + 1);
+        RETURN coalesce(nullif(substr(receipt, length(before) + 1), 'operator'), '');
     END IF;
     before := left(before, -2);
-    RETURN substr(before, length(substring(before from '^.*__')) + 1);
+    RETURN coalesce(nullif(substr(before, length(substring(before from '^.*__')) + 1), 'operator'), '');
 END
 $$;
 

@@ -28,6 +28,12 @@ class Site:
         hub_file.save(self.squad.oracle.root, self.membership)
 
     @property
+    def statements(self) -> int:
+        """Return how many statements were sent."""
+        counted: Any = getattr(self.hub, "connection", self.hub)
+        return int(counted.statements)
+
+    @property
     def path(self) -> Path:
         return self.squad.path
 

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from oracle.app.hubs.check import check, move_home, rebuild
+from oracle.domain.values import replace
+from oracle.errors import Blocked, TreeEmptied
 from tests.hub.pretend import NetworkDown, PretendHub
 from tests.hub.sites import Site
 
@@ -224,8 +227,6 @@ def test_a_refusal_ends_with_its_rule(sites: list[Site]):
     ("written", "gone", "asks"), [(3, 3, False), (30, 5, False), (30, 6, False), (30, 7, True), (30, 30, True)]
 )
 def test_many_removals_at_once_must_be_confirmed(sites: list[Site], written: int, gone: int, asks: bool):
-    from oracle.errors import TreeEmptied
-
     a, b, _ = sites
     for number in range(written):
         a.write(f"projects/demo/decision/{number:02}.md", str(number))
@@ -322,3 +323,90 @@ def test_a_sync_without_news_asks_twice_and_reads_no_file(sites: list[Site]):
     before = a.statements
     assert a.sync().is_idle
     assert a.statements == before + 2
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
+
+
+def checked(site: Site, *, fixes: bool = False) -> dict[str, str]:
+    done = check(site.squad.oracle, site.hub, site.membership, fixes=fixes)
+    return {one.path: str(one.what) for one in (done.left if fixes else done.differences)}
+
+
+def test_check_names_what_differs_and_mends_it(sites: list[Site]):
+    a, b, _ = sites
+    for name in ("gone", "edited", "same"):
+        a.write(f"projects/demo/decision/{name}.md", "1")
+        a.write(f"projects/demo/builder/{name}.md", "1")
+    settle(*sites)
+    assert [checked(site) for site in sites] == [{}] * 3
+    for folder in ("decision", "builder"):
+        (b.path / f"projects/demo/{folder}/gone.md").unlink()
+        b.write(f"projects/demo/{folder}/edited.md", "mine")
+    a.write("shared/new.md", "new")
+    assert checked(a) == {"shared/new.md": "not sent yet"}
+    assert checked(b) == {
+        f"projects/demo/{folder}/{name}.md": what
+        for folder in ("decision", "builder")
+        for name, what in (("gone", "missing here"), ("edited", "changed here, owned by another machine"))
+    }
+    assert [checked(site, fixes=True) for site in (a, b)] == [{}, {}]
+    settle(*sites)
+    assert a.shared() == b.shared()
+    assert len(list(b.path.glob("projects/demo/*/*.kept-*"))) == 2
+
+
+def test_a_hub_that_was_made_again_is_filled_by_the_machines(pretended: list[Site], hub: PretendHub):
+    a, b, c = pretended
+    a.write(RECORD, "1")
+    b.hub.take_home("demo", "builder", take=True)
+    settle(*pretended)
+    b.write(SEATED, "2")
+    settle(*pretended)
+    new = PretendHub()
+    for site in pretended:
+        site.hub = new.connect(f"{site.name}-again")
+    settle(c, a, b)
+    assert {path: row.sha256 for path, (_, row) in new.rows.items()} == {
+        path: row.sha256 for path, (_, row) in hub.rows.items()
+    }
+    assert new.homes["demo", "builder"].machine == "b-again"
+    assert [checked(site) for site in pretended] == [{}] * 3
+
+
+def test_rebuild_sends_what_the_hub_lost(pretended: list[Site], hub: PretendHub):
+    a, b, _ = pretended
+    a.write(RECORD, "1")
+    a.write(SEATED, "1")
+    b.write("shared/b.md", "1")
+    settle(*pretended)
+    before = dict(hub.rows)
+    hub.rows.clear()
+    for site in pretended:
+        rebuild(site.squad.oracle, site.hub, site.membership)
+    assert hub.rows.keys() == before.keys()
+    assert [checked(site) for site in pretended] == [{}] * 3
+
+
+@pytest.mark.parametrize(("unseen", "takes", "moves"), [(3, False, False), (3, True, True), (300, False, True)])
+def test_a_seat_moves_when_its_home_is_away_or_its_people_say_so(
+    pretended: list[Site], hub: PretendHub, unseen: float, takes: bool, moves: bool
+):
+    a, b, _ = pretended
+    settle(*pretended)
+    a.squad.ask("T1", target="builder")
+    settle(*pretended)
+    hub.machines["a"] = replace(hub.machines["a"], unseen=unseen)
+    if moves:
+        assert move_home(b.squad.oracle, b.hub, "demo", "builder", takes=takes).epoch == 2
+    else:
+        with pytest.raises(Blocked, match="runs on a, which was seen 3 s ago"):
+            move_home(b.squad.oracle, b.hub, "demo", "builder", takes=takes)
+    settle(*pretended)
+    assert b.squad.recorder.woken() == [("builder", "T1")] * moves
+    with pytest.raises(Blocked, match=f"runs on {'b' if moves else 'a'}"):
+        (a if moves else b).squad.complete("T1", "builder", "planner", user_summary="done")
+    (b if moves else a).squad.complete("T1", "builder", "planner", user_summary="done")
+    settle(*pretended)
+    assert [site.squad.states()["T1"] for site in pretended] == ["consumed"] * 3
+    assert a.squad.recorder.woken().count(("planner", "T1")) == 1

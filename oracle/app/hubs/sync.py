@@ -57,22 +57,28 @@ def sync(context: Context, hub: Hub, membership: Membership, *, confirms: bool =
     The wake-ups of what arrived are in the inbox; the caller sends them.
     """
     context.root.require()
-    with steps.FileLock(f"{context.root.hub_files}/sync"):
+    with syncing(context):
         visit = open_visit(context, hub, membership)
         before = ledgers.load_team(context.root)
         pull(visit)
         entries = list(_arrive(visit))
-        _claim_homes(visit)
+        _claim_homes(visit, before)
         entries += _adopt(visit, before)
         try:
             push(visit, confirms=confirms)
         finally:
             ledgers.save(context.root, visit.ledger)
             ledgers.save_team(context.root, visit.view)
-        return _result(visit, entries)
+        return result_of(visit, entries)
 
 
-def _result(visit: Visit, entries: list[InboxEntry]) -> Synced:
+def syncing(context: Context) -> steps.FileLock:
+    """Return the lock of the ledger: one process at a time visits the hub."""
+    return steps.FileLock(f"{context.root.hub_files}/sync")
+
+
+def result_of(visit: Visit, entries: list[InboxEntry]) -> Synced:
+    """Return what a visit did."""
     refused = sorted((path, reason) for path, (_, reason) in visit.ledger.refused.items())
     return Synced(
         tuple(visit.pushed),
@@ -111,14 +117,22 @@ def _is_for_here(visit: Visit, file: HubFile) -> bool:
     return home == visit.hub.machine
 
 
-def _claim_homes(visit: Visit) -> None:
-    """Become the home of each seat of the own profiles, and of own files, that has none yet."""
+def _claim_homes(visit: Visit, before: ledgers.TeamView | None) -> None:
+    """Become the home of each seat of the own profiles, and of own files, that has none yet.
+
+    A hub that was made again has no homes. A seat that ran on another machine before is left to that machine.
+    """
     wanted = {(project, seat) for project, seats in _rosters(visit).items() for seat in seats}
     for path, local in visit.here.items():
         file, agreed = parse(path), visit.ledger.agreed.get(path)
         if file is not None and file.seat and visit.wants(file) and (agreed is None or agreed.sha256 != local.sha256):
             wanted.add((file.project, file.seat))
-    new = [visit.hub.take_home(project, seat) for project, seat in sorted(wanted - visit.homes.keys())]
+    others = (
+        {(home.project, home.seat) for home in before.homes if home.machine not in ("", before.machine)}
+        if before
+        else set()
+    )
+    new = [visit.hub.take_home(*seat) for seat in sorted(wanted - visit.homes.keys() - others)]
     if new:
         visit.view = replace(visit.view, homes=(*visit.view.homes, *new))
         visit.homes = {**visit.homes, **{(home.project, home.seat): home.machine for home in new}}

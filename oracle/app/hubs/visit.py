@@ -18,7 +18,7 @@ from oracle.store.hub.ledger import SyncLedger, TeamView
 from oracle.store.hub.tree import Local, SharedTree
 from oracle.store.root import profile
 
-_MARKS = (FileKind.CLAIM, FileKind.CONSUMED, FileKind.ACKED)
+MARKS = (FileKind.CLAIM, FileKind.CONSUMED, FileKind.ACKED)
 
 
 @dataclass(slots=True)
@@ -77,7 +77,7 @@ class Visit:
             for path, local in self.here.items()
             if (path not in agreed or agreed[path].sha256 != local.sha256)
             and (file := parse(path)) is not None
-            and file.kind not in _MARKS
+            and file.kind not in MARKS
             and self.wants(file)
             and not self.is_mine(path)
         )
@@ -86,10 +86,11 @@ class Visit:
 def open_visit(context: Context, hub: Hub, membership: Membership) -> Visit:
     """Look at the disk and ask the hub for the homes. Raises DiskFailure, HubFailed."""
     ledger = ledgers.load(context.root)
+    ledger.rename(hub.machine)
     homes, machines = hub.team()
     view = TeamView(hub.machine, tuple(homes), tuple(machines), context.now_seconds())
     visit = Visit(context, hub, membership, SharedTree(context.root, handoff_folders(context)), ledger, view)
-    visit.homes = {(home.project, home.seat): home.machine for home in homes}
+    visit.homes = {(home.project, home.seat): home.machine for home in homes if home.machine}
     look(visit)
     return visit
 

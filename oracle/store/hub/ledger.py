@@ -35,6 +35,16 @@ class SyncLedger:
     """Paths that could not be put in place; the next sync tries again."""
     rules: str = ""
     """The stamp of the rules by which files were refused."""
+    machine: str = ""
+    """The id of this machine, when the ledger was written."""
+
+    def rename(self, machine: str) -> None:
+        """Give this machine the id that a hub has for it now: one that was made again has another."""
+        if self.machine and self.machine != machine:
+            for path, item in self.agreed.items():
+                if item.owner == self.machine:
+                    self.agreed[path] = Agreed(item.sha256, machine)
+        self.machine = machine
 
 
 def load(root: Root) -> SyncLedger:
@@ -58,6 +68,7 @@ def _parse(content: dict[str, object]) -> SyncLedger:
         {path: (sha256, reason) for path, (sha256, reason) in refused.items()},
         set(content["due"]),  # type: ignore[call-overload]
         str(content["rules"]),
+        str(content["machine"]),
     )
 
 
@@ -71,6 +82,7 @@ def save(root: Root, ledger: SyncLedger) -> None:
         "refused": ledger.refused,
         "due": sorted(ledger.due),
         "rules": ledger.rules,
+        "machine": ledger.machine,
     }
     _write(root, "ledger.json", content)
 
@@ -86,7 +98,9 @@ class TeamView:
 
     def home_of(self, project: str, seat: str) -> Home | None:
         """Return the home of a seat, None if it has none."""
-        return next((home for home in self.homes if (home.project, home.seat) == (project, seat)), None)
+        return next(
+            (home for home in self.homes if home.machine and (home.project, home.seat) == (project, seat)), None
+        )
 
     def machine_of(self, key: str) -> TeamMachine:
         """Return a machine by its id; an unknown one has its id for a name."""

@@ -1,4 +1,4 @@
-"""Compare this machine with the hub, folder by folder, and mend what differs; send everything again; move a seat here."""
+"""Compare this machine with the hub, folder by folder, and correct what differs; send everything again; move a seat here."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def rebuild(context: Context, hub: Hub, membership: Membership) -> Synced:
 
 
 def move_home(context: Context, hub: Hub, project: str, seat: str, *, takes: bool = False) -> Home:
-    """Make this machine the home of a seat; the next sync takes up its work. Raises Blocked while its home lives, unless `takes`."""
+    """Make this machine the home of a seat. Raises Blocked while its home lives, unless `takes`. The next sync does the rest."""
     check_name(project, "project")
     check_name(seat, "seat")
     homes, machines = hub.team()

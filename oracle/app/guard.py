@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from oracle.domain.injection import envelope
 from oracle.domain.records.drafts import Draft, Evidence
 from oracle.domain.safety.privacy import Guard, PrivacyFinding, find_personal
+from oracle.domain.safety.together import clean_together
 from oracle.domain.spelling import suggest
 from oracle.domain.values import fields_of
 from oracle.errors import InvalidRecord, NotFound, PrivacyBlocked, SecretFound, UsageError
@@ -74,10 +75,13 @@ def clean(
     if any(envelope.TAG in text.lower() for text in texts(dict(fields))):
         fields = {name: _without_context(item) for name, item in fields.items()}
     rules = open_guard(context, secrets=policy != ALLOW)
-    if not rules.finds_in(texts([item for item in fields.values() if item])):
-        return dict(fields), ()  # nearly always; fields are checked one by one only to name them
     found: list[Sentence] = []
-    values = {name: _clean(rules, item, name, found) for name, item in fields.items()}
+    values = dict(fields)
+    if rules.finds_in(texts([item for item in fields.values() if item])):  # rarely; then each is checked to name it
+        values = {name: _clean(rules, item, name, found) for name, item in fields.items()}
+    if policy != ALLOW:
+        values, parts = clean_together(values)
+        found += [say("{rule} in {place}", rule=part.kind, place=part.place) for part in parts]
     if found and policy != REDACT:
         raise _refusal(what, tuple(dict.fromkeys(found)), has_option=policy != FIXED)
     return values, tuple(dict.fromkeys(found))

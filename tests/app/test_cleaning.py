@@ -69,6 +69,24 @@ def test_what_is_replaced_is_named_and_the_same_again_is_the_same_delivery(
     assert not squad.deliver(secrets="redact", **given).is_new
 
 
+IN_PARTS = [
+    {"title": "The token", "answer": OPAQUE},
+    {"answer": f"it begins with {TOKEN[:15]}", "summary": TOKEN[15:]},
+    {"response": {"steps": [TOKEN[:15], TOKEN[15:]]}},
+]
+
+
+@pytest.mark.parametrize("given", IN_PARTS)
+def test_a_credential_in_several_fields_is_refused_or_replaced(squad: Squad, given: dict[str, Any]) -> None:
+    squad.ask()
+    before = squad.snapshot()
+    with pytest.raises(SecretFound):
+        squad.deliver(**given)
+    assert squad.snapshot() == before
+    assert squad.deliver(secrets="redact", **given).redacted
+    assert holding(squad, TOKEN[15:]) == holding(squad, OPAQUE) == []
+
+
 def test_who_knows_that_it_is_none_may_say_so(squad: Squad) -> None:
     squad.ask()
     squad.deliver(answer=f"use {TOKEN}", secrets="allow")

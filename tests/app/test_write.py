@@ -112,10 +112,12 @@ def test_unknown_keys_survive_and_forge_nothing(root: Path) -> None:
         (Draft("decision", "arena", "x", supersedes=("",)), UsageError),
         (Draft("decision", "arena", "x", body=f"token {TOKEN}"), SecretFound),
         (Draft("decision", "arena", TOKEN), SecretFound),
+        (Draft("decision", "arena", f"use {TOKEN[:15]}", body=TOKEN[15:]), SecretFound),
+        (Draft("decision", "arena", "The DB password", body="Kv9mR2" + "tQ7xLw"), SecretFound),
         (Draft("decision", "arena", "x", extra={"deep": {"er": [TOKEN]}}), SecretFound),
         (Draft("finding", "arena", "x", evidence=(Evidence("high", "a", TOKEN),)), SecretFound),
     ],
-    ids=range(14),
+    ids=range(16),
 )
 def test_a_refused_record_leaves_nothing(root: Path, draft: Draft, error: type[OracleError]) -> None:
     with Oracle.open(str(root)) as oracle:

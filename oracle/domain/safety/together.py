@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import permutations
 
-from oracle.domain.records.drafts import Evidence
 from oracle.domain.safety.secrets import find_secrets
 from oracle.domain.values import fields_of, replace, value
 
@@ -58,7 +57,7 @@ def _find(fields: Mapping[str, Any]) -> list[SecretPart]:
     leaves = {path: text for name, item in fields.items() for path, text in _leaves(item, (name,)) if text.strip()}
     for group in _groups(leaves):
         parts = _find_in(group, "\n")
-        if parts or not group[0][0] and (parts := _find_cut(group)):
+        if parts or (not group[0][0] and (parts := _find_cut(group))):
             return parts
     return _find_halves(leaves)
 
@@ -73,7 +72,7 @@ def _leaves(item: object, path: Path) -> Iterator[tuple[Path, str]]:
     elif isinstance(item, tuple | list):
         for number, inner in enumerate(item):
             yield from _leaves(inner, (*path, number))
-    elif isinstance(item, Evidence):
+    elif hasattr(item, "_fields_"):
         for name in fields_of(item):
             yield from _leaves(getattr(item, name), (*path, name))
 
@@ -142,6 +141,6 @@ def _replaced(item: Any, part: SecretPart, path: Path) -> Any:  # noqa: ANN401
     first, rest = path[0], path[1:]
     if isinstance(item, Mapping):
         return {key: _replaced(inner, part, rest) if key == first else inner for key, inner in item.items()}
-    if isinstance(item, Evidence):
+    if hasattr(item, "_fields_"):
         return replace(item, **{str(first): _replaced(getattr(item, str(first)), part, rest)})
     return type(item)(_replaced(inner, part, rest) if number == first else inner for number, inner in enumerate(item))

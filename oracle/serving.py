@@ -159,10 +159,10 @@ def _bounded_protocol() -> type[asyncio.Protocol]:
 class Workers:
     """The worker threads of a server. Jobs wait only while all of them are busy."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, threads: int = WORKERS) -> None:
         self._root = root
         self._own = threading.local()
-        self._threads = ThreadPoolExecutor(WORKERS, thread_name_prefix="oracle")
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="oracle")
 
     async def run(self, job: Callable[[], Outcome]) -> Outcome:
         """Run a job in a worker. It may call `with_context`. Raises what the job raises."""

@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import jinja2
 import polib
 
 from oracle.cli.application import command, walk
@@ -49,6 +50,16 @@ def sayings(tree: ast.Module) -> Iterator[tuple[ast.Call, list[ast.expr]]]:
             yield node, node.args if count is None else node.args[:count]
 
 
+def templates() -> Iterator[tuple[str, list[str]]]:
+    """Yield the function that takes templates and those templates, for each call of one in the pages."""
+    reader = jinja2.Environment(autoescape=True)
+    for path in sorted(SOURCES.rglob("*.html")):
+        for call in reader.parse(path.read_text(encoding="utf-8")).find_all(jinja2.nodes.Call):
+            if isinstance(call.node, jinja2.nodes.Name) and call.node.name in SAYERS:
+                given = call.args[: SAYERS[call.node.name]]
+                yield call.node.name, [one.value for one in given if isinstance(one, jinja2.nodes.Const)]
+
+
 def constant(node: ast.expr) -> str | None:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
@@ -57,13 +68,16 @@ def constant(node: ast.expr) -> str | None:
 def texts() -> dict[tuple[str, str], str]:
     """Return every text to translate: (context, English) and its English plural, "" without one."""
     found: dict[tuple[str, str], str] = {("", LIST): ""}
-    for path, tree in modules():
-        for call, given in sayings(tree) if path != WORDING else ():
-            known = [text for text in map(constant, given) if text]
-            if call.func.id == "say_many" and len(known) == 2:
-                found[("", known[0])] = known[1]
-            else:
-                found.update({("", text): found.get(("", text), "") for text in known})
+    said = [
+        (call.func.id, [text for text in map(constant, given) if text])
+        for path, tree in modules()
+        for call, given in (sayings(tree) if path != WORDING else ())
+    ]
+    for name, known in (*said, *templates()):
+        if name == "say_many" and len(known) == 2:
+            found[("", known[0])] = known[1]
+        else:
+            found.update({("", text): found.get(("", text), "") for text in known})
     found.update({(HELP, text): "" for text in help_texts(command())})
     return found
 

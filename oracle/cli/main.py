@@ -52,7 +52,7 @@ def _run(call: Call, words: list[str]) -> int:
             from oracle.process import require_text
 
             require_text(words)
-        words = _agree_on_language(words)
+        words = _agree_on_language(call, words)
         return 0 if _run_plain(call, words) else _parse(call, words)
     except ReaderGone:
         return 0
@@ -97,14 +97,15 @@ def _parse(call: Call, words: list[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
-def _agree_on_language(words: list[str]) -> list[str]:
+def _agree_on_language(call: Call, words: list[str]) -> list[str]:
     """Choose the language of this call and return the words that do not speak of it."""
     from oracle.cli.i18n.translate import ENGLISH, set_language
-    from oracle.cli.session import choose_language, take_language
+    from oracle.cli.session import VARIABLE, choose_language, take_language
 
     speak(None)
     words, asked = take_language(words)
     language = choose_language(asked, words, os.environ)
+    call.language = language if asked or language != ENGLISH or VARIABLE in os.environ else ""
     if language != ENGLISH:
         set_language(language)
     return words

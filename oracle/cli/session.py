@@ -102,6 +102,8 @@ class Call:
         self._warned: set[str] = set()
         self.beside_error: Mapping[str, object] = {}
         self.standing: Mapping[str, object] = {}
+        self.language = ""
+        """The language that was asked for, "" where English is only the default."""
         self.words_only = ""
         """Why the models were left out of a search, "" if they were not."""
 

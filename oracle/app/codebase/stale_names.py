@@ -110,6 +110,12 @@ def worst(names: Iterable[Looked]) -> Liveness:
     return min((item.liveness for item in names), key=_SEVERITY.index, default=Liveness.UNCHECKED)
 
 
+def check_record(context: Context, record: Summary) -> CheckedRecord | None:
+    """Return what became of the names in a record, None for one that cannot be read."""
+    document = _read(context, record)
+    return Checker(context, budget=ANSWER_BUDGET).check_answer(record, document) if document is not None else None
+
+
 def stale(context: Context, project: str = "", *, fresh: bool = False) -> StaleReport:
     """Return the records that hold and name something that is gone, newest first. Raises NotInFederation, UsageError."""
     listed = list_records(context, {"project": project} if project else {}, newest_first=True, fresh=fresh)

@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import lru_cache, partial
+from weakref import WeakKeyDictionary
 
 from oracle.app import journal
 from oracle.app.context import Context
@@ -82,6 +83,15 @@ def now(context: Context, cache: FileCache | None = None) -> Now:
         tuple(sorted(_decisions(context, waiting), key=_urgency)),
         found.problems,
     )
+
+
+_CACHES: WeakKeyDictionary[Context, FileCache] = WeakKeyDictionary()
+"""What each context has read of handoffs."""
+
+
+def look(context: Context) -> Now:
+    """Return what goes on now. What this context read before is not read again, unless it changed. Raises RootUnusable."""
+    return now(context, _CACHES.setdefault(context, FileCache()))
 
 
 def _seats(team: Team, seen: dict[Seat, str], cache: FileCache) -> Iterator[SeatNow]:

@@ -35,9 +35,10 @@ _LOWEST_HEADING = 6
 def to_html(text: str, *, link: Callable[[str], str]) -> str:
     """Return the HTML of a Markdown text; its headings begin at the second level.
 
-    `link` returns our own address of a thing that the text names: a wikilink, a relative path or an entity. It returns ""
-    for what stays plain text. Other links lead to http, https and mailto only, and their address is printed beside them.
-    An image becomes its text and address. Characters that steer a terminal or change the reading order are spelled out.
+    `link` returns our own address of what a link or a word names, as the index has it: an entity, or a record as it is
+    written there. It returns "" for what stays plain text. Other links lead to http, https and mailto only, and their
+    address is printed beside them. An image becomes its text and address. Characters that steer a terminal or change the
+    reading order are spelled out.
     """
     plain = spelled_lines(text.replace("\r\n", "\n").replace("\r", "\n"))
     if len(plain) > LONGEST:
@@ -94,7 +95,7 @@ def _address(written: str, link: Callable[[str], str]) -> str:
     """Return where a link leads: its own address, ours of the thing that it names, or "" for a plain text."""
     scheme = _SCHEME.match(written)
     if scheme is None:
-        return link(written)
+        return _own_address(f"[a](<{written}>)", link)
     return written if (scheme["scheme"] or "").lower() in _SCHEMES else ""
 
 
@@ -103,9 +104,14 @@ def _linked(text: str, link: Callable[[str], str]) -> Iterator[Token]:
     done = 0
     for found in _WIKILINK.finditer(text):
         yield from _marked(text[done : found.start()], link)
-        yield from _link_or_text(found["alias"] or found["name"], link(found["name"]))
+        yield from _link_or_text(found["alias"] or found["name"], _own_address(found[0], link))
         done = found.end()
     yield from _marked(text[done:], link)
+
+
+def _own_address(written: str, link: Callable[[str], str]) -> str:
+    """Return our address of what a link names, as the index reads it; "" for none."""
+    return next(filter(None, map(link, _targets(written).values())), "")
 
 
 def _marked(text: str, link: Callable[[str], str]) -> Iterator[Token]:

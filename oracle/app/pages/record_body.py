@@ -1,0 +1,39 @@
+"""Split a record into its fields and the text below them, for a page that shows both."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from oracle.domain.markdown.documents import as_text
+from oracle.domain.values import value
+from oracle.store.markdown import records
+
+if TYPE_CHECKING:
+    from oracle.app.records.views import Shown
+
+
+@value
+class RecordBody:
+    """The fields of a record as texts, in the order of the file, and its lines from `first_line` of the file on."""
+
+    fields: tuple[tuple[str, str], ...]
+    lines: tuple[str, ...]
+    first_line: int
+
+    def window(self, first_line: int, most: int) -> tuple[str, int]:
+        """Return at most `most` lines from a line of the file on, and the line after them, 0 at the end."""
+        start = max(first_line - self.first_line, 0)
+        kept = self.lines[start : start + most]
+        after = self.first_line + start + len(kept)
+        return "\n".join(kept), after if start + len(kept) < len(self.lines) else 0
+
+
+def read(shown: Shown) -> RecordBody:
+    """Return the parts of a record that was read whole. A title that the text repeats at its head is left out of it."""
+    document = records.parse(shown.record.path, shown.text.encode("utf-8", "surrogatepass"))
+    lines = document.body.split("\n")
+    at = next((number for number, line in enumerate(lines) if line.strip()), 0)
+    if lines[at].strip() == f"# {shown.record.title}":
+        at += 1
+    fields = tuple((name, as_text(content)) for name, content in document.fields.items())
+    return RecordBody(fields, tuple(lines[at:]), document.body_line + at)

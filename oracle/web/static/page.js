@@ -1,0 +1,92 @@
+"use strict";
+// Pages work without this file. It renews a page when something changed, and lets drawings be moved.
+
+(() => {
+  const live = document.getElementById("live");
+
+  // A form that a person is filling in is left alone, and so is a selection.
+  const isBusy = () => {
+    const active = document.activeElement;
+    const isTyping = active && active.closest("main") && active.matches("input, select, textarea");
+    return document.hidden || isTyping || String(getSelection()).length > 0;
+  };
+
+  const openDetails = (main) => [...main.querySelectorAll("details")].map((one) => one.open);
+
+  const renew = async () => {
+    const reply = await fetch(location.href, { headers: { Accept: "text/html" } });
+    if (!reply.ok) return;
+    const page = new DOMParser().parseFromString(await reply.text(), "text/html");
+    const found = page.querySelector("main");
+    const main = document.querySelector("main");
+    if (!found || isBusy()) return;
+    const before = openDetails(main);
+    [...found.querySelectorAll("details")].forEach((one, at) => { if (before[at] !== undefined) one.open = before[at]; });
+    if (found.innerHTML === main.innerHTML) return;
+    const focused = [...main.querySelectorAll("a, summary")].indexOf(document.activeElement);
+    main.innerHTML = found.innerHTML;
+    if (focused >= 0) main.querySelectorAll("a, summary")[focused]?.focus();
+    drawings();
+    live.textContent = new Date().toLocaleTimeString(document.documentElement.lang);
+  };
+
+  let isDue = false;
+  const renewSoon = () => {
+    isDue = true;
+    if (isBusy()) return;
+    isDue = false;
+    renew().catch(() => {});
+  };
+  const source = new EventSource(document.body.dataset.events);
+  source.addEventListener("change", renewSoon);
+  document.addEventListener("visibilitychange", () => { if (isDue) renewSoon(); });
+  document.addEventListener("focusout", () => { if (isDue) setTimeout(renewSoon, 200); });
+  addEventListener("pagehide", () => source.close());
+  addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+
+  // "/" goes to the search, as in many programs.
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea")) return;
+    event.preventDefault();
+    document.getElementById("quick").focus();
+  });
+
+  // Drawings: drag moves, the wheel with Ctrl and the keys + - 0 change the size.
+  const drawings = () => {
+    for (const frame of document.querySelectorAll(".frame")) {
+      const drawing = frame.querySelector("svg");
+      if (!drawing || !drawing.viewBox.baseVal) continue;
+      const whole = drawing.getAttribute("viewBox").split(" ").map(Number);
+      let view = [...whole];
+      const show = () => drawing.setAttribute("viewBox", view.join(" "));
+      const zoom = (factor, x = 0.5, y = 0.5) => {
+        const width = Math.min(Math.max(view[2] * factor, whole[2] / 20), whole[2] * 2);
+        const height = (width * whole[3]) / whole[2];
+        view = [view[0] + (view[2] - width) * x, view[1] + (view[3] - height) * y, width, height];
+        show();
+      };
+      let last = null;
+      drawing.onpointerdown = (event) => { last = [event.clientX, event.clientY]; };
+      drawing.onpointermove = (event) => {
+        if (!last || !event.buttons) return;
+        const scale = view[2] / drawing.clientWidth;
+        view[0] -= (event.clientX - last[0]) * scale;
+        view[1] -= (event.clientY - last[1]) * scale;
+        last = [event.clientX, event.clientY];
+        show();
+      };
+      drawing.onwheel = (event) => {
+        if (!event.ctrlKey) return;
+        event.preventDefault();
+        const box = drawing.getBoundingClientRect();
+        zoom(event.deltaY > 0 ? 1.15 : 0.87, (event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height);
+      };
+      frame.onkeydown = (event) => {
+        if (event.key === "+") zoom(0.8);
+        else if (event.key === "-") zoom(1.25);
+        else if (event.key === "0") { view = [...whole]; show(); }
+      };
+    }
+  };
+  drawings();
+})();

@@ -1,0 +1,123 @@
+"""Every page by HTTP: what it shows, in which language, and that hostile text stays text on all of them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.web.site import DECISION, PAGES, Browser, Seen
+
+HARMLESS = {"title", "data-label", "data-events"}
+ACTIVE = {"iframe", "object", "embed", "base", "img", "style", "math"}
+SHOWS = {
+    "/": ["Q-2", "open", "planner", "The branch touches"],
+    "/search?q=webhooks": ["Webhooks retry five times", "superseded", "Why this hit", "What each signal gave"],
+    "/search?q=nothingofthekind": ["Nothing was found."],
+    "/ask?q=how+often+do+webhooks+retry": ["Webhooks retry five times, since SHOP-12 lost events."],
+    "/ask?q=who+invented+the+umbrella": ["No answer", "Why no answer"],
+    "/record?name=webhooks-retry-five-times": ["It replaces", "since SHOP-12 lost events", "Links", "references-task"],
+    "/record?name=webhooks-retry-twice": ["This record is superseded.", "(https://good.example/a)", "Backlinks"],
+    "/entity?name=SHOP-12": ["references-task", "memory", "Webhooks retry twice", "缓存保留五分钟"],
+    "/graph": ["taskid:SHOP-12"],
+    "/graph?name=SHOP-12&depth=2": ["supersedes", "references-file"],
+    "/timeline": ["Webhooks retry twice", "decision"],
+    "/handoffs": ["Q-1", "Q-2"],
+    "/handoff?task=Q-1": ["The story", "dispatch", "completion", "Nobody."],
+    f"/handoff?task={DECISION}": ["dispatch", "memory"],
+    "/decisions": ["merge today", "Webhooks retry five times"],
+    "/doctor": ["Run every check"],
+    "/doctor?run=yes": ["readable", "every folder and file can be read"],
+}
+TITLES = {"/": "现状", "/search": "搜索", "/timeline": "时间线", "/decisions": "决定", "/doctor": "体检"}
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_page_is_there_and_light(browser: Browser, address: str):
+    reply = browser.get(address)
+    assert reply.status_code == 200
+    assert len(reply.content) < 150_000
+
+
+@pytest.mark.parametrize(("address", "texts"), SHOWS.items())
+def test_page_shows(browser: Browser, address: str, texts: list[str]):
+    seen = " ".join(Seen(browser.get(address).text).text.split())
+    assert [text for text in texts if text not in seen] == []
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_hostile_text_stays_text(browser: Browser, address: str):
+    html = browser.get(address).text
+    seen = Seen(html)
+    assert not ACTIVE & set(seen.tags)
+    assert seen.tags.count("script") == 1
+    assert not [name for name in seen.attributes if name.startswith("on") or name in ("style", "srcdoc")]
+    assert [one for one in seen.addresses if not one.startswith(("/", "#", "https://good.example/"))] == []
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", html)
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_every_link_of_a_page_leads_somewhere(browser: Browser, address: str):
+    own = {one for one in Seen(browser.get(address).text).addresses if one.startswith("/") and "/events" not in one}
+    assert {one: code for one in own if (code := browser.get(one).status_code) != 200} == {}
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_page_reads_without_a_script_and_with_a_screen_reader(browser: Browser, address: str):
+    html = browser.get(address).text
+    assert html.count("<h1>") == html.count("<main ") == html.count('class="skip"') == 1
+    assert "<title>" in html
+    fields = re.findall(r"<(?:input|select)(?![^>]*type=\"hidden\")[^>]*>", html)
+    assert len(fields) <= html.count("<label")
+
+
+@pytest.mark.parametrize(
+    ("stated", "accepted", "language"),
+    [
+        ("", "", "en"),
+        ("", "zh-CN,zh;q=0.9,en;q=0.8", "zh"),
+        ("", "fr,en;q=0.5,zh;q=0.1", "en"),
+        ("", "zh;q=0,en", "en"),
+        ("", "en;q=nonsense, zh", "zh"),
+        ("zh", "en", "zh"),
+        ("en", "zh", "en"),
+    ],
+)
+def test_language_is_the_stated_one_or_the_browsers(team, stated: str, accepted: str, language: str):
+    with Browser(team.path, stated=stated) as made:
+        assert Seen(made.get("/", **{"accept-language": accepted}).text).language == language
+
+
+@pytest.mark.parametrize(("address", "title"), TITLES.items())
+def test_page_in_chinese(browser: Browser, address: str, title: str):
+    html = browser.get(address, **{"accept-language": "zh"}).text
+    assert f"<h1>{title}</h1>" in html
+    assert "Skip to the content" not in html
+
+
+@pytest.mark.parametrize(
+    ("address", "status"),
+    [
+        ("/nothing", 404),
+        ("/record?name=no-such-record", 404),
+        ("/record", 400),
+        ("/entity?name=NOPE-1", 404),
+        ("/timeline?since=yesterday", 400),
+        ("/timeline?project=nope", 404),
+        ("/handoff?task=Q-9", 404),
+        ("/handoffs?state=nope", 400),
+        ("/search?q=webhooks&project=../..", 400),
+    ],
+)
+def test_what_cannot_be_shown_is_said(browser: Browser, address: str, status: int):
+    reply = browser.get(address)
+    assert reply.status_code == status
+    assert 'class="warning"' in reply.text
+
+
+def test_lists_have_pages(browser: Browser, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("oracle.web.rooms.MOST_ROWS", 1)
+    first = browser.get("/timeline").text
+    (older,) = re.findall(r'href="(/timeline\?until=[^"]+)"', first)
+    assert browser.get(older.replace("&amp;", "&")).status_code == 200
+    assert "/handoffs?from=1" in browser.get("/handoffs").text

@@ -4,7 +4,7 @@
 
 Each call runs once in its own process, on a small Root made for it. Counted are the functions of `oracle/` that the call enters, in
 every thread: how many files they are in, how many lines these files have, how deep the functions stack. Code that runs while a
-module is imported does not count. The counts do not depend on the machine.
+module is imported does not count, nor the compiling that importing a value puts off. The counts do not depend on the machine.
 """
 
 from __future__ import annotations
@@ -36,6 +36,9 @@ from oracle.api import Oracle  # noqa: E402
 PACKAGE = f"{CHECKOUT}{os.sep}oracle{os.sep}"
 IS_FUNCTION = 0x1
 """The flag of code that is neither a module nor the body of a class."""
+
+PUT_OFF = "value.<locals>.first"
+"""The function that compiles the initialiser of a value for its first instance."""
 
 LATER = 3600
 """Seconds by which the clock is ahead in a call, so that no file is young."""
@@ -74,7 +77,7 @@ class Walk:
         if event not in ("call", "return"):
             return
         thread, code, step = self._thread, frame.f_code, 1 if event == "call" else -1
-        if code.co_name == "<module>":
+        if code.co_name == "<module>" or code.co_qualname == PUT_OFF:
             thread.imports = getattr(thread, "imports", 0) + step
         elif is_ours(code) and not getattr(thread, "imports", 0):
             thread.depth = getattr(thread, "depth", 0) + step

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
+from math import inf
 
 from oracle.domain.sources.transcripts import PERSON, message_text, read_line, well_formed
 from oracle.domain.values import value
@@ -50,6 +51,8 @@ class HookPayload:
     """Whether the host says that a schedule started the session."""
     is_subagent: bool = False
     """Whether it is the turn of a subagent, which is not the seat."""
+    until: float = inf
+    """When the client stops waiting, by the monotonic clock."""
     is_claude: bool = True
     """Whether Claude Code sent it, as far as its fields show. Codex names the turn, Gemini the prompt."""
 

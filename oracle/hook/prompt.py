@@ -7,10 +7,13 @@ What is wrong with a payload, a Root or a record gives nothing: a hook is never 
 from __future__ import annotations
 
 import os
+from math import inf
+from time import monotonic
 
 from oracle.app.context import Context
 from oracle.domain.injection import envelope, prompts
 from oracle.domain.names import MEMORY, check_name
+from oracle.domain.values import replace
 from oracle.errors import OracleError
 from oracle.hook.payload import HookPayload, parse_payload
 from oracle.wording import say
@@ -34,10 +37,13 @@ def serve(raw: bytes) -> str:
         return answer(context, raw, os.environ)
 
 
-def answer(context: Context, raw: bytes, environ: Mapping[str, str]) -> str:
-    """Handle a payload. Return what to print on stdout, "" for nothing. Errors of the program are kept in `_state/hook.log`."""
+def answer(context: Context, raw: bytes, environ: Mapping[str, str], *, until: float = inf) -> str:
+    """Handle a payload. Return what to print on stdout, "" for nothing. Errors of the program are kept in `_state/hook.log`.
+
+    `until` is when the client stops waiting, by the monotonic clock.
+    """
     try:
-        payload = parse_payload(raw)
+        payload = replace(parse_payload(raw), until=until)
         handle = _HANDLERS.get(payload.event)
         text = handle(context, payload, environ) if handle and os.path.isdir(context.root.path) else ""
     except OracleError as error:
@@ -58,11 +64,13 @@ def answer_line(context: Context, line: bytes) -> bytes:
         request = json.loads(line)
         raw = json.dumps(request["payload"]).encode("ascii")
         environ = {**os.environ, **{name: str(text) for name, text in request["environ"].items()}}
+        until = float(request.get("until", inf))
         if request["hook"] != PROTOCOL or request["root"] != lookup.world(context)["root"]:
             return b"-"
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return b"-"
-    return b"+" + answer(context, raw, environ).encode("utf-8", "replace")
+    said = answer(context, raw, environ, until=until) if monotonic() < until else ""
+    return b"+" + said.encode("utf-8", "replace") if monotonic() < until else b"-"
 
 
 def is_hook_line(line: bytes) -> bool:
@@ -144,6 +152,7 @@ def _prompt(context: Context, payload: HookPayload, environ: Mapping[str, str]) 
         _project(context, payload, environ),
         _seat(environ),
         payload.is_cron or prompts.is_cron(payload.session_id, environ),
+        payload.until,
     )
 
 

@@ -41,7 +41,9 @@ def ask_daemon(folder: str, data: bytes) -> bytes | None:
     if is_off or door.st_uid != os.getuid() or door.st_mode & 0o077 or len(data) > MOST_REQUEST:
         return None
     given = ",".join(f"{quote(name)}:{quote(os.environ[name])}" for name in PASSED_ON if name in os.environ)
-    head = f'{{"hook":1,"root":[{here.st_dev},{here.st_ino}],"environ":{{{given}}},"payload":'
+    head = (
+        f'{{"hook":1,"root":[{here.st_dev},{here.st_ino}],"environ":{{{given}}},"until":{STARTED + DAEMON!r},"payload":'
+    )
     line = head.encode("ascii") + data.replace(b"\r", b" ").replace(b"\n", b" ") + b"}\n"
     import _socket
 

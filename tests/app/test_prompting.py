@@ -11,10 +11,11 @@ import pytest
 from oracle.app import journal
 from oracle.app.context import Context
 from oracle.app.delivery.order import Order
-from oracle.app.memories.remember import Note, remember
+from oracle.app.memories.remember import Note, forget, remember
 from oracle.app.prompting.brief import brief, mark_session
 from oracle.app.prompting.context_for import SessionPrompt, context_for
 from oracle.domain.injection.envelope import MOST
+from oracle.domain.values import replace
 from tests.hook.seat import Seat
 
 NOTE = "Uploads to the archive are retried twice, thirty seconds apart."
@@ -316,6 +317,41 @@ def test_a_brief_names_rules_and_what_changed(session: Session):
     text = session.begin(session="t")
     assert "The archive moved" in text
     assert "Retry of uploads" not in text
+
+
+RULE = Note("feedback", "Every change has two reviewers.", project="install", why="An outage.", how_to_apply="Always.")
+
+
+@pytest.mark.parametrize("way", ["edited", "superseded", "unchanged", "forgotten"])
+def test_a_rule_that_changed_is_given_again(session: Session, way: str):
+    kept = remember(session.context, RULE).written
+    other = replace(RULE, text="Branches are named after their task.")
+    remember(session.context, other)
+    begun = session.begin()
+    assert ("two reviewers" in begun, "Branches" in begun) == (True, True)
+    path = Path(kept.path)
+    if way == "edited":
+        path.write_text(path.read_text().replace("two reviewers", "three reviewers"))
+    elif way == "superseded":
+        remember(session.context, replace(RULE, text="Every change has three reviewers.", supersedes=(kept.slug,)))
+    elif way == "forgotten":
+        forget(session.context, kept.slug)
+    text = session.ask("Where does the zebra crossing of the office lead to?", "p-1")
+    assert ("three reviewers" in text) == (way in ("edited", "superseded"))
+    assert "Branches" not in text
+    assert session.ask("And where does the bus stop of the office lead to?", "p-2") == ""
+
+
+@pytest.mark.parametrize("event", ["prompt", "start"])
+def test_what_comes_too_late_is_not_counted_as_given(session: Session, event: str):
+    remember(session.context, RULE)
+    late = SessionPrompt(QUESTION, "s", "p-1", "/work", "install", "planner", until=0.0)
+    assert (
+        context_for(session.context, late) if event == "prompt" else brief(session.context, late, reason="startup")
+    ) == ""
+    assert session.injected() == []
+    assert NOTE in session.ask(QUESTION, "p-1")
+    assert "two reviewers" in session.begin()
 
 
 def test_a_brief_can_be_switched_off(session: Session):

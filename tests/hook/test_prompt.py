@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from oracle.app import journal
+from oracle.app.context import Context
+from oracle.app.prompting import context_for, memories
 from oracle.daemon.answering import Answering
 from oracle.daemon.stats import Attempts, Stats
 from oracle.store.daemon import answer_socket
@@ -196,8 +199,6 @@ def test_a_late_hook_is_silent_and_rests_after_three_times(host: Host, times: in
 
 @pytest.fixture
 def daemon(host: Host) -> Iterator[Answering]:
-    from oracle.app.context import Context
-
     root = host.seat.root
     Path(root.state).mkdir(mode=0o700)
     stats = Stats()
@@ -211,6 +212,22 @@ def daemon(host: Host) -> Iterator[Answering]:
 def test_a_daemon_is_asked(host: Host, daemon: Answering, prompt: str):
     text = host.context(host.payload(prompt=prompt))
     assert NOTE in text
+    assert daemon
+
+
+def test_words_come_in_place_of_a_late_answer_of_a_daemon(
+    host: Host, daemon: Answering, monkeypatch: pytest.MonkeyPatch
+):
+    find_memories = memories.find_memories
+
+    def find_late(*given: Any, **named: Any) -> list[Any]:
+        time.sleep(0.6)
+        return find_memories(*given, **named)
+
+    monkeypatch.setattr(context_for, "find_memories", find_late)
+    assert NOTE in host.context(host.payload())
+    time.sleep(1)
+    assert len(journal.events(Context.open(host.seat.root.path), kind="inject")) == 1
     assert daemon
 
 

@@ -5,18 +5,15 @@ from __future__ import annotations
 import os
 
 from oracle.app.delivery.handoffs import list_all
-from oracle.app.memories.packets import read_memory
 from oracle.app.prompting import sessions
 from oracle.app.prompting.context_for import SessionPrompt, is_bypassed, note, render
+from oracle.app.prompting.rules import find_rules
 from oracle.app.records.listing import list_records
-from oracle.app.records.views import Summary
 from oracle.domain import timestamps
 from oracle.domain.delivery.handoffs import Piece
 from oracle.domain.injection.envelope import ContextItem, ContextSection
-from oracle.domain.records import memories
 from oracle.domain.values import replace
 from oracle.errors import NotInFederation, OracleError
-from oracle.index.read import memories as places
 from oracle.store.disk import files, steps
 from oracle.store.root.features import load_injection
 
@@ -29,9 +26,8 @@ MOST, MOST_COMPACTED = 2000, 1200
 
 COMPACT, CLEAR, RESUME = "compact", "clear", "resume"
 
-_RULES = memories.type_keys(memories.PREFERENCE)
 _LONGEST_QUESTION = 160
-_MOST_OPEN, _MOST_RULES, _MOST_CHANGES = 6, 4, 8
+_MOST_OPEN, _MOST_CHANGES = 6, 8
 
 
 def brief(context: Context, prompt: SessionPrompt, *, reason: str) -> str:
@@ -58,7 +54,7 @@ def brief(context: Context, prompt: SessionPrompt, *, reason: str) -> str:
         ContextSection(
             "Rules that hold",
             "What people decided for all work.",
-            given.new(_rules(context, prompt)),
+            given.new(find_rules(context, prompt.project)),
             is_list=True,
         ),
     ]
@@ -68,6 +64,8 @@ def brief(context: Context, prompt: SessionPrompt, *, reason: str) -> str:
         sections.append(ContextSection("Changed since", about, changes, is_list=True))
     most = MOST_COMPACTED if reason == COMPACT else MOST
     made = render(context, sections, most=most, cites=settings["citations"])
+    if not prompt.is_awaited():
+        return ""
     if made.text:
         sessions.keep(context, prompt.session_id, given, "", "", made.items)
         note(context, "SessionStart", prompt, made)
@@ -106,20 +104,6 @@ def _waiting(context: Context, prompt: SessionPrompt) -> list[ContextItem]:
             slug=f"{one.task_id}/{one.asker}/{one.answerer}",
         )
         for one in waiting[:_MOST_OPEN]
-    ]
-
-
-def _rules(context: Context, prompt: SessionPrompt) -> list[ContextItem]:
-    """Return the rules of people that were written or linked to last: preferences, corrections, who they are."""
-    rows = context.index.read(
-        lambda connection: places.last_used(connection, prompt.project, _RULES, limit=_MOST_RULES)
-    )
-    newest = map(Summary.from_row, rows)
-    read = [(record, read_memory(context, record)) for record in newest]
-    return [
-        ContextItem(memory.text, path=record.path, date=record.sort_ts, seat=record.seat, slug=record.slug)
-        for record, memory in read
-        if memory is not None
     ]
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import zlib
 from itertools import islice
+from math import inf
+from time import monotonic
 
 from oracle.app.prompting import sessions
 from oracle.app.prompting.memories import RankedMemory, find_memories
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 EVENT = "inject"
 """The event of the journal."""
 
-_RULE = "Lasting rule"
+_RULE, _CHANGED_RULES = "Lasting rule", "Rules that changed"
 _RECORD_IT = (
     'The prompt seems to state a rule that is to last. `oracle remember --type feedback "…"` records it, and replaces a record'
     " of the same topic."
@@ -43,6 +45,12 @@ class SessionPrompt:
     project: str = ""
     seat: str = ""
     is_cron: bool = False
+    until: float = inf
+    """When the client stops waiting, by the monotonic clock."""
+
+    def is_awaited(self) -> bool:
+        """Return whether the client still waits. If not, it is given something else, and nothing may be kept as given."""
+        return monotonic() < self.until
 
 
 def context_for(context: Context, prompt: SessionPrompt) -> str:
@@ -62,6 +70,8 @@ def context_for(context: Context, prompt: SessionPrompt) -> str:
     if before is not None:
         return before
     made = _compose(context, prompt, query, settings, given)
+    if not prompt.is_awaited():
+        return ""
     if made.text or prompt.prompt_id:
         sessions.keep(context, prompt.session_id, given, prompt_id, made.text, made.items)
     if made.text:
@@ -89,8 +99,11 @@ def _compose(
     memories: list[RankedMemory] = []
     if settings["memories"] and limit:
         memories = find_memories(context, query, project=prompt.project, limit=limit, threshold=threshold)
-    items = given.new(one.item for one in memories)
+    rules = _changed_rules(context, prompt, given)
+    quoted = {rule.slug for rule in rules}
+    items = given.new(one.item for one in memories if one.item.slug not in quoted)
     sections = [
+        ContextSection(_CHANGED_RULES, "They replace what this session was given before.", rules, is_list=True),
         envelope.experiences(given.new(lessons), settings["experience_chars"]),
         envelope.memories(items, settings["memory_chars"]),
     ]
@@ -101,6 +114,15 @@ def _compose(
         names_git=bool(items) and any(one.is_of_project for one in memories),
         extra=_RECORD_IT if prompts.states_rule(query) else "",
     )
+
+
+def _changed_rules(context: Context, prompt: SessionPrompt, given: sessions.SessionGiven) -> tuple[ContextItem, ...]:
+    """Return the rules of people that changed since the session was given them."""
+    if not given.items or not sessions.is_outdated(context, prompt.session_id, given):
+        return ()
+    from oracle.app.prompting.rules import find_changed
+
+    return find_changed(context, prompt.project, given)
 
 
 def _rule(query: str, memories: list[RankedMemory]) -> list[ContextSection]:

@@ -10,6 +10,7 @@ from oracle import __version__
 from oracle.domain.markdown.documents import digest_of
 from oracle.domain.values import value
 from oracle.errors import OracleError
+from oracle.index.read import query
 from oracle.store.disk import files, steps
 
 TYPE_CHECKING = False
@@ -35,6 +36,11 @@ class SessionGiven:
 
     texts: tuple[tuple[str, str], ...] = ()
     items: frozenset[str] = frozenset()
+
+    @property
+    def slugs(self) -> frozenset[str]:
+        """The slugs of what was quoted."""
+        return frozenset(item.rpartition("#")[0] for item in self.items)
 
     def text_of(self, prompt_id: str) -> str | None:
         """Return the text that a prompt was given, None for a new prompt."""
@@ -66,6 +72,17 @@ def keep(
     content = {"prompts": dict(list(texts.items())[-_MOST_PROMPTS:]), "items": sorted(whole)}
     data = json.dumps(content, ensure_ascii=False).encode("utf-8", "backslashreplace")
     _write(context, file_name(session_id), data)
+
+
+def is_outdated(context: Context, session_id: str, given: SessionGiven) -> bool:
+    """Return whether a record that a session was given was edited or ended since. It is quick, as most were not."""
+    try:
+        kept_ns = os.stat(f"{context.root.injected}/{file_name(session_id)}").st_mtime_ns
+        if any(os.stat(context.root.join(f"{slug}.md")).st_mtime_ns >= kept_ns for slug in given.slugs):
+            return True
+    except OSError:
+        return bool(given.slugs)
+    return bool(query.retired_among(context.index.database.connect(), given.slugs))
 
 
 def forget_items(context: Context, session_id: str) -> None:
@@ -163,4 +180,5 @@ def _hash(text: str) -> str:
 
 
 def _mark(item: ContextItem) -> str:
-    return f"{item.slug or item.path}#{zlib.crc32(item.text.encode('utf-8', 'replace')):08x}"
+    said = f"{item.title}\0{item.text}".encode("utf-8", "replace")  # of a rule the title says all
+    return f"{item.slug or item.path}#{zlib.crc32(said):08x}"

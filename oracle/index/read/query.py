@@ -264,6 +264,13 @@ def retirers(connection: sqlite3.Connection, slug: str) -> list[tuple[str, str]]
         current = row[0]
 
 
+def retired_among(connection: sqlite3.Connection, slugs: Iterable[str]) -> list[str]:
+    """Return those of some records that a newer one supersedes or retires."""
+    wanted = list(slugs)
+    statement = f"SELECT slug FROM record WHERE slug IN ({marks(wanted)}) AND retired_by IS NOT NULL"  # noqa: S608
+    return [slug for (slug,) in connection.execute(statement, wanted)]
+
+
 def retired_by(connection: sqlite3.Connection, slug: str) -> list[str]:
     """Return the records that `slug` supersedes or retires, directly and through them, nearest first."""
     found: dict[str, None] = {}

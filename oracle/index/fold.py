@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from oracle.domain.compiling import compiled
 
@@ -30,6 +30,9 @@ _UNSEEN = (  # soft hyphens, joiners and directions; vowel points of Hebrew and 
 _ACCENTED = "\u0386-\u03ce\u0401\u0451\u1f00-\u1fff"  # Greek, and ё
 _COMBINING = "[\u0300-\u036f]"
 _NO_CYRILLIC = "[^\u0400-\u04ff]+"
+_STEM = 4
+"""Characters that a rough stem keeps at least."""
+
 _WIDE = 0.2
 """Share of Chinese, Japanese or Korean characters from which a text counts as written in one of these."""
 STOP_WORDS = frozenset(
@@ -88,6 +91,11 @@ def terms_of(query: str) -> list[str]:
     words = words_of(compose(query).lower())
     terms = [part for word in words for part in (pairs(word) or [word] if is_run(word) else [word])]
     return [term for term in dict.fromkeys(terms) if term not in STOP_WORDS] or terms
+
+
+def rough_stems(terms: Iterable[str]) -> frozenset[str]:
+    """Return terms without what may be an English ending. It is cheap, and enough to compare texts by their words."""
+    return frozenset(term[: max(_STEM, len(term) - 3)] if term.isascii() else term for term in terms)
 
 
 def words_of(text: str) -> list[str]:

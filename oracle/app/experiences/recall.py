@@ -132,7 +132,7 @@ def find(context: Context, query: str, settings: ExperienceSettings, *, project:
 
 def _near(connection: Connection, text: str, project: str, limit: int) -> list[tuple[object, ...]]:
     """Return the experiences that hold the rarest words of a text: common ones tell little and cost most."""
-    words = _words(text)
+    words = candidates.words_in(_without_endings(text))
     stems = candidates.stemmer().stems(words)
     known = candidates.frequencies(connection, dict.fromkeys(stem or word for word, stem in stems.items()))
     counts = {word: known[stem or word][0] for word, stem in stems.items()}
@@ -197,10 +197,9 @@ def _weigh(context: Context, texts: Iterable[str]) -> dict[str, float]:
 
 
 def _stems(text: str) -> frozenset[str]:
-    stems = candidates.stemmer().stems(_words(text))
-    return frozenset(stem or word for word, stem in stems.items())
+    return candidates.stems_in(_without_endings(text))
 
 
-def _words(text: str) -> list[str]:
-    """Return the words of a text, of a run of Chinese its pairs. Words that say nothing and endings of file names are left out."""
-    return [word for word in fold.terms_of(compiled(_ENDING).sub("", text)) if not fold.is_run(word) or len(word) > 1]
+def _without_endings(text: str) -> str:
+    """Return a text without the endings of file names."""
+    return compiled(_ENDING).sub("", text)

@@ -13,7 +13,7 @@ from oracle.app.records.views import Summary, Written
 from oracle.app.records.write import write
 from oracle.app.root import init
 from oracle.domain import timestamps
-from oracle.domain.markdown.documents import Value, as_text
+from oracle.domain.markdown.documents import Value, as_text, clip
 from oracle.domain.names import SHARED, check_name, is_entity, project_of
 from oracle.domain.records import memories as rules
 from oracle.domain.records.drafts import Draft, retirement_of
@@ -160,7 +160,7 @@ def _given(lesson: Lesson, kind: str, title: str, summary: str, details: Mapping
     title = " ".join(title.split())
     return Given(
         type=kind,
-        title=title if len(title) <= _LONGEST_TITLE else f"{title[: _LONGEST_TITLE - 1]}…",
+        title=clip(title, _LONGEST_TITLE),
         summary=summary,
         project=lesson.project,
         author=lesson.author,

@@ -38,7 +38,6 @@ _SECOND = 0.7
 """What a hit for failures and questions is worth beside one for the goal."""
 _LONGEST_READ = 4000
 """Characters of a record by which it is compared."""
-_STEM = 4
 _ROUNDS = 3
 """How far contradictions of contradictions are followed."""
 _TASK = "entity:taskid:"
@@ -176,7 +175,7 @@ def _candidates(
 ) -> list[Candidate]:
     """Read what was found; a record that is gone, over, not yet or no longer valid is left out."""
     now = timestamps.from_mtime(context.clock.now_ns())
-    goal = stems(request.goal)
+    goal = fold.rough_stems(fold.terms_of(request.goal))
     found: dict[str, Candidate] = {}
     for slug, record in pool.records.items():
         is_memory = _stands(record) and not is_scanned(record.path) and not is_experience(record.kind)
@@ -214,7 +213,8 @@ def read_memory(context: Context, record: Summary) -> Memory | None:
     fields = read.document.fields
     said = _first_paragraph(document.body) or as_text(fields.get("detail") or fields.get("reason") or "")
     listed = (as_text(fields.get(name, "")) for name in ("keywords", "tags", "details"))
-    words = stems(" ".join((record.title, document.body[:_LONGEST_READ], *listed)))
+    terms = fold.terms_of(" ".join((record.title, document.body[:_LONGEST_READ], *listed)))
+    words = fold.rough_stems(terms)
     return replace(interpret(read, said, words), ts=record.sort_ts)
 
 
@@ -225,11 +225,6 @@ def _first_paragraph(body: str) -> str:
         lines[first - 1 : last] = [""] * (last - first + 1)
     paragraphs = (part.strip() for part in "\n".join(lines).split("\n\n"))
     return next((part for part in paragraphs if part and not part.startswith(("#", "---"))), "")
-
-
-def stems(text: str) -> frozenset[str]:
-    """Return the words of a text, English ones without what may be an ending, Chinese ones as pairs of characters."""
-    return frozenset(term[: max(_STEM, len(term) - 3)] for term in fold.terms_of(text))
 
 
 # -- keeping -----------------------------------------------------------------------------------------------------------

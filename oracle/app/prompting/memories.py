@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 _LEFT_OUT = ("experience", "session")
 """Kinds that are no memories of a prompt: lessons have a section of their own, and the messages of a session repeat it."""
-_STEM = 4
 _HITS = 12
 """Hits that are looked at, at least."""
 _READ = 32
@@ -51,7 +50,7 @@ class RankedMemory:
 
 def find_memories(context: Context, query: str, *, project: str, limit: int, threshold: float) -> list[RankedMemory]:
     """Return up to `limit` memories whose relevance reaches the threshold, best first, of equal ones the newest."""
-    words = _stems(query)
+    words = fold.rough_stems(fold.terms_of(query))
     best: dict[str, tuple[Hit, float]] = {}
     for hit in _hits(context, query, project, max(_HITS, 3 * limit)):
         found = _relevance(hit, words)
@@ -86,16 +85,11 @@ def _checker(context: Context, names: Iterable[str]) -> Checker | None:
 
 
 def _relevance(hit: Hit, words: frozenset[str]) -> float:
-    shared = len(words & _stems(f"{hit.record.title}\n{hit.snippet}"))
+    shared = len(words & fold.rough_stems(fold.terms_of(f"{hit.record.title}\n{hit.snippet}")))
     of_known = hit.coverage / (hit.known or 1.0)
     by_words = ranking.relevance(hit.coverage, of_known, shared=shared, words=len(words))
     by_meaning = (hit.nearness - _NEAR) / (_NEAREST - _NEAR)
     return min(1.0, max(by_words, by_meaning))
-
-
-def _stems(text: str) -> frozenset[str]:
-    """Return the words of a text, English ones without what may be an ending, Chinese ones as pairs of characters."""
-    return frozenset(term[: max(_STEM, len(term) - 3)] for term in fold.terms_of(text))
 
 
 def _memory(context: Context, checker: Checker | None, hit: Hit, relevance: float) -> RankedMemory | None:

@@ -9,6 +9,7 @@ import os
 
 from oracle.app.context import Context
 from oracle.app.records.views import Summary
+from oracle.domain.markdown.documents import clip
 from oracle.domain.records import remembered
 from oracle.domain.records.remembered import MEMORY_TYPES
 from oracle.index.db import Connection
@@ -50,17 +51,13 @@ def _line(context: Context, record: Summary) -> str:
     text = remembered.parse_parts(document.body).statement if document else ""
     path = os.path.relpath(record.path, f"projects/{record.project or '_'}/_index")
     link, label = f"]({path})", f" — {memory_type}"
-    title = _cut(_plain(record.title), LONGEST_LINE - len(f"- [{link}{label}"))
+    title = clip(_plain(record.title), LONGEST_LINE - len(f"- [{link}{label}"))
     head = f"- [{title}{link}{label}"
     hook, rest = _plain(text), LONGEST_LINE - len(head) - len(": ")
     says_more = remembered.title_of(hook) != record.title or len(hook) > len(record.title) + _SHORTEST
-    return f"{head}: {_cut(hook, rest)}" if hook and says_more and rest >= _SHORTEST else head
+    return f"{head}: {clip(hook, rest)}" if hook and says_more and rest >= _SHORTEST else head
 
 
 def _plain(text: str) -> str:
     """Return a text on one line, without what would end or open a link."""
     return " ".join(text.replace("[", "(").replace("]", ")").split())
-
-
-def _cut(text: str, length: int) -> str:
-    return text if len(text) <= length else f"{text[: max(length - 1, 0)].rstrip()}…"

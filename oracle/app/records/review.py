@@ -28,7 +28,6 @@ _DUPLICATE, _LONG_DUPLICATE, _LONG = 0.65, 0.8, 60
 different words: long records on one subject, or of one template, share half of theirs."""
 
 _LINK = r"\[\[[^\]\n]*\]\]|https?://\S+"
-_STEM = 4
 _MOST_CHARACTERS = 4_000
 """How much of a text is read: a record states its claim at its beginning."""
 
@@ -260,7 +259,7 @@ def words_of(title: str, body: str) -> Words:
     text = compiled(_LINK).sub(" ", body[:_MOST_CHARACTERS])
     named, said = fold.terms_of(title), fold.terms_of(text)
     longest = sorted(set(said), key=lambda word: (-len(word), word))[:_ASKED]
-    titled, stated = _stems(named), _stems(said)
+    titled, stated = fold.rough_stems(named), fold.rough_stems(said)
     return Words(titled, stated, titled | stated, tuple(dict.fromkeys((*named, *longest))))
 
 
@@ -271,10 +270,6 @@ def words_in(root: Root, path: str, title: str) -> Words | None:
     except OSError:
         return None
     return words_of(title, document.body)
-
-
-def _stems(words: Sequence[str]) -> frozenset[str]:
-    return frozenset(word[: max(_STEM, len(word) - 3)] if word.isascii() else word for word in words)
 
 
 def overlap(one: frozenset[str], other: frozenset[str]) -> float:

@@ -16,8 +16,7 @@ from oracle.domain.skills.gates import SkillGate, Surroundings
 from oracle.domain.skills.skill import SOURCES, Skill
 from oracle.domain.values import value
 from oracle.errors import NotFound, UsageError
-from oracle.index import fold
-from oracle.index.read.candidates import stemmer
+from oracle.index.read.candidates import stems_in
 from oracle.store.root import configuration
 from oracle.store.root.features import SkillSettings, load_skills
 from oracle.wording import Sentence, say
@@ -193,14 +192,9 @@ def match(found: Skills, request: str) -> Match:
 
 def _scores(request: str, skills: Sequence[Skill]) -> dict[str, float]:
     """Return the share of a request's words that each skill has in its name and description, rare ones counting more."""
-    words = {skill.name: _stems(f"{skill.name} {skill.description}") for skill in skills}
-    asked = _stems(request)
+    words = {skill.name: stems_in(f"{skill.name} {skill.description}") for skill in skills}
+    asked = stems_in(request)
     weights = {word: log(1 + (len(skills) + 1) / (1 + sum(word in own for own in words.values()))) for word in asked}
     known = [word for word in asked if any(word in own for own in words.values())]
     whole = sum(weights[word] for word in known) + sum(weights[word] for word in asked if word not in known) / 2
     return {name: sum(weights[word] for word in asked & own) / whole if whole else 0.0 for name, own in words.items()}
-
-
-def _stems(text: str) -> frozenset[str]:
-    words = [word for word in fold.terms_of(text) if not fold.is_run(word) or len(word) > 1]
-    return frozenset(stem or word for word, stem in stemmer().stems(words).items())

@@ -7,6 +7,7 @@ Trigger, Do, Avoid, Scope and Check. A part that the record lacks is taken from 
 from __future__ import annotations
 
 from oracle.domain.compiling import compiled
+from oracle.domain.markdown.documents import clip
 from oracle.domain.markdown.passages import cut
 from oracle.domain.records.drafts import Draft
 from oracle.domain.values import value
@@ -32,7 +33,7 @@ _CHECK = r"(?i)^(?:check|verify|confirm|make sure|assert|检查|验证|确认|�
 _BULLET = r"^\s*(?:[-*+]|\d{1,3}[.)、])\s+"
 _LONGEST_LINE, _MOST_LINES = 300, 5
 _NO_PITFALL, _NO_CHECK = "No pitfall is recorded.", "No check is recorded."
-_LONGEST_TITLE = 120
+LONGEST_TITLE = 120
 
 
 @value
@@ -100,7 +101,7 @@ def _lines(text: str) -> list[str]:
     """Return the lines of a part without bullets and marks of fences, cut where they are long."""
     bare = (" ".join(compiled(_BULLET).sub("", line).split()) for line in text.splitlines())
     kept = [line for line in bare if line and not line.startswith(("```", "~~~"))][:_MOST_LINES]
-    return [line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE - 1].rstrip()}…" for line in kept]
+    return [clip(line, _LONGEST_LINE) for line in kept]
 
 
 # -- writing -----------------------------------------------------------------------------------------------------------
@@ -156,8 +157,7 @@ def from_lesson(
     goal = " ".join(goal.split())
     if not (goal and do and avoid):
         return None
-    title = goal if len(goal) <= _LONGEST_TITLE else f"{goal[: _LONGEST_TITLE - 1]}…"
-    return Experience(title, goal, do, avoid)
+    return Experience(clip(goal, LONGEST_TITLE), goal, do, avoid)
 
 
 def bullets(texts: Iterable[str]) -> str:

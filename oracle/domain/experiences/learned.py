@@ -10,7 +10,8 @@ from collections.abc import Callable, Collection, Sequence
 
 from oracle.domain.compiling import compiled
 from oracle.domain.delivery.receipts import Receipt
-from oracle.domain.experiences.experience import Experience, bullets
+from oracle.domain.experiences.experience import LONGEST_TITLE, Experience, bullets
+from oracle.domain.markdown.documents import clip
 from oracle.domain.names import ROLES
 
 _FAILED = (
@@ -18,7 +19,7 @@ _FAILED = (
 )
 _SENTENCE = r"(?<=[.!?;])\s+|(?<=[。！？；])|\n+"
 _BULLET = r"^\s*(?:[-*+]|\d{1,3}[.)、])\s+|^#{1,6}\s+"
-_MOST_SENTENCES, _LONGEST_SITUATION, _LONGEST_TITLE = 5, 600, 120
+_MOST_SENTENCES, _LONGEST_SITUATION = 5, 600
 _SEATS = frozenset((*ROLES, "designer", "qa", "koder"))
 
 
@@ -60,7 +61,7 @@ def _asked(task_id: str, dispatches: Sequence[Receipt], sentences: Callable[[str
     lines = sentences(first.question) if first is not None else []
     stated = first.text("title") if first is not None else ""
     title = " ".join((stated or (lines[0] if lines else task_id)).split())
-    title = title if len(title) <= _LONGEST_TITLE else f"{title[: _LONGEST_TITLE - 1]}…"
+    title = clip(title, LONGEST_TITLE)
     return title, " ".join(lines)[:_LONGEST_SITUATION] or title
 
 

@@ -84,6 +84,11 @@ def digest_of(raw: bytes, *, key: bytes = b"", size: int = 16) -> bytes:
     return blake2b(raw, key=key, digest_size=size).digest()
 
 
+def clip(text: str, most: int) -> str:
+    """Return a text of at most `most` characters. One that is cut ends with …."""
+    return text if len(text) <= most else f"{text[: max(most - 1, 0)].rstrip()}…"
+
+
 def as_text(value: Value) -> str:
     """Return a value as one text: a list is joined by `, `, a map is written as `key: value` pairs."""
     if isinstance(value, str):

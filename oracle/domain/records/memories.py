@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from oracle.domain import timestamps
-from oracle.domain.markdown.documents import Value, as_list, as_text
+from oracle.domain.markdown.documents import Value, as_list, as_text, clip
 from oracle.domain.names import SHARED, entity
 from oracle.domain.records import remembered
 from oracle.domain.records.drafts import Draft, Evidence
@@ -105,7 +105,7 @@ class Memory:
                 f"{number}. {step}" for number, step in enumerate(steps, 1)
             )
         text = " ".join(text.split())
-        return text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT - 1].rstrip()}…"
+        return clip(text, LONGEST_TEXT)
 
     def holds(self, now: str) -> bool:
         """Return whether the record's own words let it hold at `now`, a sortable time."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from html import escape
 
 from oracle.domain.injection.envelope import neutralise
+from oracle.domain.markdown.documents import clip
 from oracle.domain.skills.skill import SOURCES, Skill
 from oracle.domain.values import value
 
@@ -67,9 +68,7 @@ def _join(entries: Sequence[str], note: str = "") -> str:
 
 
 def _entry(skill: Skill, form: str) -> str:
-    description = skill.description
-    if form == "compact" and len(description) > _SHORT:
-        description = f"{description[: _SHORT - 1].rstrip()}…"
+    description = clip(skill.description, _SHORT) if form == "compact" else skill.description
     parts = (("name", skill.name), ("description", description), ("location", skill.path))
     fields = "".join(f"<{tag}>{_data(text)}</{tag}>" for tag, text in parts if text)
     return f"  <skill>{fields}</skill>"

@@ -10,8 +10,8 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from functools import cache
 
+from oracle.index import fold
 from oracle.index.db import chunks, marks
-from oracle.index.fold import quote
 from oracle.index.read.query import MOST_ROWS
 
 ROWS = 40_000
@@ -58,6 +58,16 @@ class Stemmer:
 def stemmer() -> Stemmer:
     """Return the stemmer of this process."""
     return Stemmer()
+
+
+def words_in(text: str) -> list[str]:
+    """Return the words of a text, of a run of Chinese its pairs, without those that say nothing."""
+    return [word for word in fold.terms_of(text) if not fold.is_run(word) or len(word) > 1]
+
+
+def stems_in(text: str) -> frozenset[str]:
+    """Return the stems of the words of a text."""
+    return frozenset(stem or word for word, stem in stemmer().stems(words_in(text)).items())
 
 
 def frequencies(
@@ -172,7 +182,7 @@ def neighbours(connection: sqlite3.Connection, record: int, slug: str, names: It
         " ORDER BY source_id DESC LIMIT 400",
         (slug,),
     ).fetchall()
-    phrases = " OR ".join(quote(name) for name in dict.fromkeys(names) if " " in name)
+    phrases = " OR ".join(fold.quote(name) for name in dict.fromkeys(names) if " " in name)
     if phrases:
         rows += connection.execute(
             "SELECT rowid, '' FROM passage WHERE passage MATCH ? ORDER BY rowid DESC LIMIT 100",
@@ -186,7 +196,7 @@ def titled(connection: sqlite3.Connection, names: Iterable[str]) -> list[int]:
     found: list[int] = []
     for name in names:
         rows = connection.execute(
-            "SELECT rowid, title FROM passage WHERE passage MATCH ? LIMIT 20", (f"title : ^ {quote(name)}",)
+            "SELECT rowid, title FROM passage WHERE passage MATCH ? LIMIT 20", (f"title : ^ {fold.quote(name)}",)
         )
         found += [int(other) for other, title in rows if len(title.split()) == len(name.split())]
     return found

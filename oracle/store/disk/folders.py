@@ -126,14 +126,14 @@ def _check_plain(opened: os.stat_result, path: str, within: str) -> None:
     import errno  # the smallest commands get along without it
 
     if not stat.S_ISREG(opened.st_mode):
-        raise OSError(errno.EINVAL, "it is not a regular file", path)
+        raise OSError(errno.EINVAL, say("it is not a regular file"), path)
     if not within or _is_at(opened, path, within):
         return
     real, folder = os.path.realpath(path), os.path.realpath(within).rstrip("/")
     if not real.startswith(f"{folder}/"):
-        raise PermissionError(errno.EACCES, "a symbolic link leads out of its folder", path)
+        raise PermissionError(errno.EACCES, say("a symbolic link leads out of its folder"), path)
     if not os.path.samestat(opened, os.stat(real)):
-        raise PermissionError(errno.EACCES, "it changed while it was opened", path)
+        raise PermissionError(errno.EACCES, say("it changed while it was opened"), path)
 
 
 def _is_at(opened: os.stat_result, path: str, within: str) -> bool:

@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Collection
 
 from oracle.domain.compiling import compiled
+from oracle.domain.markdown.inline_code import CommentEnds, find_inline
 
 _DEEPEST = 32  # containers; deeper nesting is read as text, which keeps the cost of a line bounded
 _INDENTED = 4
@@ -24,16 +25,6 @@ _BLOCK = r"""(?x)(?P<fence>`{3,}(?=[^`]*\Z)|~{3,})
       | (?P<comment><!--)"""
 _CLOSER = r"(?m)^ {0,3}(`{3,}|~{3,})[ \t]*$"
 _BLANKS = re.compile(r"[ \t]*")
-_TICKS = re.compile(r"`+")
-_ATTRIBUTE = r"""\s++[A-Za-z_:][A-Za-z0-9_.:-]*+(?:\s*+=\s*+(?:[^\s"'=<>`]++|'[^']*+'|"[^"]*+"))?+"""
-_INLINE = (
-    r"(?s)\\.|`+|<!--|<[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*>"
-    rf"|<(?:/[A-Za-z][A-Za-z0-9-]*+|[A-Za-z][A-Za-z0-9-]*+(?:{_ATTRIBUTE})*+)\s*+/?>"
-)
-_DELIMITERS = (
-    r"(?m)^[ \t>]*+\|?+[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+\|?+[ \t]*+$"  # the second row of a table
-)
-_CELL_END = r"(?<!\\)\||\n"
 _SPECIAL_FIRST = frozenset(" \t>-+*_#`~<=0123456789")
 
 
@@ -137,6 +128,7 @@ class _Blocks:
 
     __slots__ = (
         "_comment_end",
+        "_comments",
         "_fence",
         "_has_bars",
         "_is_bare",
@@ -156,6 +148,7 @@ class _Blocks:
         self._is_bare = False  # the last line opened a list item without text; a blank line ends that item
         self._comment_end = 0  # offset up to which the text is one comment
         self._last_closer = _LastClosers(text)
+        self._comments = CommentEnds(text, len(text))
         self._has_bars = "|" in text and "`" in text
 
     def read(self) -> list[tuple[int, int]]:
@@ -258,7 +251,7 @@ class _Blocks:
             if self._stack or self._last_closer.after(start + line.at, marker):
                 self._fence = (marker[0], len(marker))
         elif kind == "heading":
-            self._read_inline(start + line.at, start + len(line.text))
+            self._spans += find_inline(self._text, start + line.at, start + len(line.text))
         return True
 
     def _open_container(self, kind: str, marker: str, *, line: _Line, start: int) -> bool:
@@ -283,7 +276,7 @@ class _Blocks:
         return True
 
     def _open_comment(self, at: int, line_end: int) -> bool:
-        end = self._last_closer.comment_end(at)
+        end = self._comments.end_of(at)
         if end < 0:
             return False
         self._end_paragraph(at)
@@ -294,82 +287,18 @@ class _Blocks:
         return True
 
     def _end_paragraph(self, end: int) -> None:
-        if self._paragraph < 0:
-            return
-        start, self._paragraph = self._paragraph, -1
-        at = self._find_table(start, end) if self._has_bars else end
-        self._read_inline(start, at)
-        if at < end:
-            for cell in compiled(_CELL_END).finditer(self._text, at, end):
-                self._read_inline(at, cell.start())
-                at = cell.end()
-            self._read_inline(at, end)
-
-    def _find_table(self, start: int, end: int) -> int:
-        """Return where the table in a paragraph begins, whose cells are texts of their own, or `end`."""
-        text = self._text
-        if text.find("`", start, end) < 0 or text.find("|", start, end) < 0:
-            return end
-        for row in compiled(_DELIMITERS).finditer(text, start, end):
-            if row.start() > start and "|" in row.group():
-                return max(start, text.rfind("\n", start, row.start() - 1) + 1)
-        return end
-
-    def _read_inline(self, start: int, end: int) -> None:
-        text = self._text
-        if text.find("`", start, end) < 0 and text.find("<!--", start, end) < 0:
-            return
-        runs = _Runs(text, start, end)
-        at = start
-        while token := compiled(_INLINE).search(text, at, end):
-            at = token.end()
-            found = token.group()
-            if found[0] == "`":
-                close = runs.next_of(len(found), at)
-            elif found == "<!--":
-                close = runs.comment_end(token.start())
-            else:
-                continue
-            if close > 0:
-                self._spans.append((token.start(), close))
-                at = close
-
-
-class _Runs:
-    """The backtick runs of one paragraph by length; answers in ascending order cost linear time in all."""
-
-    __slots__ = ("_by_length", "_end", "_no_comment", "_text")
-
-    def __init__(self, text: str, start: int, end: int) -> None:
-        self._text, self._end, self._no_comment = text, end, False
-        self._by_length: dict[int, list[int]] = {}
-        for run in _TICKS.finditer(text, start, end):
-            self._by_length.setdefault(run.end() - run.start(), []).append(run.start())
-        for starts in self._by_length.values():
-            starts.reverse()
-
-    def next_of(self, length: int, at: int) -> int:
-        """Return where the next run of just this length ends, or -1."""
-        starts = self._by_length.get(length, [])
-        while starts and starts[-1] < at:
-            starts.pop()
-        return starts[-1] + length if starts else -1
-
-    def comment_end(self, at: int) -> int:
-        if self._no_comment:
-            return -1
-        end = self._text.find("-->", at + 2, self._end)
-        self._no_comment = end < 0
-        return end + 3 if end >= 0 else -1
+        if self._paragraph >= 0:
+            self._spans += find_inline(self._text, self._paragraph, end, may_hold_table=self._has_bars)
+            self._paragraph = -1
 
 
 class _LastClosers:
     """The last line that can close a fence of a given length, so that no fence is searched for twice."""
 
-    __slots__ = ("_closers", "_no_comment", "_text")
+    __slots__ = ("_closers", "_text")
 
     def __init__(self, text: str) -> None:
-        self._text, self._no_comment = text, False
+        self._text = text
         self._closers: dict[str, tuple[list[int], list[int]]] | None = None
 
     def after(self, at: int, marker: str) -> bool:
@@ -389,11 +318,3 @@ class _LastClosers:
                 lengths.append(len(run))
                 offsets.append(found.start(1))
         return closers
-
-    def comment_end(self, at: int) -> int:
-        """Return the offset behind the comment that opens at `at`, or -1 when it never ends."""
-        if self._no_comment:
-            return -1
-        end = self._text.find("-->", at + 2)
-        self._no_comment = end < 0
-        return end + 3 if end >= 0 else -1

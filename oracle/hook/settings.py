@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from oracle.errors import NotFound, UsageError
-from oracle.hook.changes import FileChange, backups_of, parse_json, render_json
+from oracle.hook.changes import FileChange, backups_of
 from oracle.hook.clients import CLAUDE, Client, off_switch
 from oracle.hook.command_lines import (
     STRICT,
@@ -25,17 +25,11 @@ from oracle.hook.command_lines import (
     without_own_command,
     words_of,
 )
-from oracle.store.disk import steps
-from oracle.wording import Sentence, say
+from oracle.hook.settings_files import InvalidSettings, list_at, read, render, table
+from oracle.wording import say
 
 STOP = "stop"
 """Our name for the end of a turn."""
-
-
-class InvalidSettings(UsageError):
-    """The settings file is not a JSON object, so that its content could not be kept."""
-
-    code = "invalid_settings"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,18 +108,18 @@ def plan_install(path: str, command: str, client: Client = CLAUDE, *, events: It
 
     An installed hook is replaced where it is; further ones are removed.
     """
-    before, content = _read(path)
+    before, content = read(path)
     new = content
     for name in events:
         line = command if name == STOP else prompt_command(command)
         wanted = {"type": "command", "command": line, "timeout": client.timeout}
         new = _with_hook(new, client.events[name], wanted, path) if line else new
-    return FileChange(path, before, before if before is not None and new == content else _render(new, before, path))
+    return FileChange(path, before, before if before is not None and new == content else render(new, before, path))
 
 
 def _with_hook(content: dict[str, object], event: str, wanted: Mapping[str, object], path: str) -> dict[str, object]:
-    hooks = _table(content, "hooks", path)
-    groups = _list(hooks, event, path)
+    hooks = table(content, "hooks", path)
+    groups = list_at(hooks, event, path)
     kept = _replace_own(groups, wanted, script=script_of(str(wanted["command"])))
     if kept is None:
         kept = [*groups, {"matcher": "", "hooks": [wanted]}]
@@ -137,7 +131,7 @@ def plan_uninstall(path: str) -> FileChange:
 
     A file that only changed by our hook becomes what it was, byte for byte: its backup, or no file.
     """
-    before, content = _read(path)
+    before, content = read(path)
     whole = _without_hook(content, path)
     if before is None or whole == content:
         return FileChange(path, before, before)
@@ -147,7 +141,7 @@ def plan_uninstall(path: str) -> FileChange:
 
 def _without_hook(content: Mapping[str, object], path: str) -> dict[str, object]:
     """Return settings without our hook and what it leaves empty."""
-    hooks = _table(content, "hooks", path)
+    hooks = table(content, "hooks", path)
     new: dict[str, object] = {}
     for event, groups in hooks.items():
         kept = _without_own(groups) if isinstance(groups, list) else groups
@@ -173,12 +167,12 @@ def _as_before(path: str, before: str, content: Mapping[str, object], whole: Map
             return text
     if not whole and all(found and not _without_hook(found, path) for _, found in backups[:1]):
         return None
-    return _render(whole, before, path)
+    return render(whole, before, path)
 
 
 def replaced_commands(path: str) -> list[str]:
     """Return the other commands of our hook that an installation replaced, by the oldest backup. Raises InvalidSettings."""
-    _, content = _read(path)
+    _, content = read(path)
     now = {_printed(entry) for _, entry in _own_entries(content)}
     for _, before in _backups(path):
         return [command for _, entry in _own_entries(before) if (command := _printed(entry)) not in now]
@@ -190,7 +184,7 @@ def _backups(path: str) -> Iterator[tuple[str, dict[str, object]]]:
     for name in backups_of(os.path.realpath(path)):
         if os.path.isfile(name):
             with contextlib.suppress(InvalidSettings):
-                text, content = _read(name)
+                text, content = read(name)
                 yield text or "", content
 
 
@@ -203,7 +197,7 @@ def _leads_to(
             return False
         for event, entry in own:
             content = _with_hook(content, event, entry, "")
-        return _render(content, text, "") == after
+        return render(content, text, "") == after
     return False
 
 
@@ -257,57 +251,12 @@ def _without_own(groups: list[object]) -> list[object]:
 # Read and print -------------------------------------------------------------------------------------------------------
 
 
-def _read(path: str) -> tuple[str | None, dict[str, object]]:
-    raw = steps.read(path)
-    if raw is None:
-        return None, {}
-    try:
-        text = raw.decode("utf-8-sig")
-        content = parse_json(text) if text.strip() else {}
-    except (ValueError, RecursionError) as error:
-        raise InvalidSettings(
-            say("{path} is not valid JSON ({error}); it was not changed.", path=path, error=error),
-            hint=say("Remove comments and trailing commas, then try again."),
-        ) from error
-    if not isinstance(content, dict):
-        raise _misshapen(path, say("is not a JSON object"))
-    return raw.decode("utf-8"), content
-
-
-def _misshapen(path: str, what: Sentence) -> InvalidSettings:
-    return InvalidSettings(
-        say("{path} {what}; it was not changed.", path=path, what=what),
-        hint=say("Correct it as the host's documentation says."),
-    )
-
-
-def _table(content: Mapping[str, object], key: str, path: str) -> dict[str, object]:
-    value = content.get(key, {})
-    if not isinstance(value, dict):
-        raise _misshapen(path, say("has no object at {key}", key=key))
-    return value
-
-
-def _list(content: Mapping[str, object], key: str, path: str) -> list[object]:
-    value = content.get(key, [])
-    if not isinstance(value, list):
-        raise _misshapen(path, say("has no list at hooks.{key}", key=key))
-    return value
-
-
-def _render(content: Mapping[str, object], before: str | None, path: str) -> str:
-    try:
-        return render_json(content, before or "")
-    except ValueError as error:
-        raise _misshapen(path, say("has content that can't be rewritten unchanged")) from error
-
-
 # Status ---------------------------------------------------------------------------------------------------------------
 
 
 def read_status(path: str, client: Client = CLAUDE) -> HookStatus:
     """Return the state of the hook in a settings file. Raises InvalidSettings."""
-    _, content = _read(path)
+    _, content = read(path)
     names = {event: name for name, event in client.events.items()}
     found = [(names[event], entry) for event, entry in _own_entries(content) if event in names]
     events, own = [name for name, _ in found], [entry for _, entry in found]

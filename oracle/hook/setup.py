@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 
 from oracle.domain.markdown import managed_block
 from oracle.domain.values import value
-from oracle.hook import settings, skills
-from oracle.hook.changes import FileChange, parse_json, render_json
+from oracle.hook import settings, settings_files, skills
+from oracle.hook.changes import FileChange
 from oracle.hook.clients import CLIENTS
 from oracle.store.disk import steps
 from oracle.wording import Sentence, say
@@ -133,14 +133,12 @@ def _with_server(path: str, text: str | None, server: Mapping[str, object]) -> s
     """Return settings with our server; one of that name stays as it is. Raises InvalidSettings."""
     if path.endswith(".toml"):
         return _change_toml(path, text or "", server)
-    content = _parse(path, text)
-    servers = content.get("mcpServers", {})
-    if not isinstance(servers, dict):
-        raise _unreadable(path)
+    content = settings_files.parse(path, text or "")
+    servers = settings_files.table(content, "mcpServers", path)
     if text is not None and _NAME in servers:
         return text
     entry = {"type": "stdio", **server} if path.endswith(".claude.json") else dict(server)
-    return _render(path, {**content, "mcpServers": {**servers, _NAME: entry}}, text)
+    return settings_files.render({**content, "mcpServers": {**servers, _NAME: entry}}, text, path)
 
 
 def _without_server(path: str, text: str | None) -> str | None:
@@ -148,16 +146,14 @@ def _without_server(path: str, text: str | None) -> str | None:
         return None
     if path.endswith(".toml"):
         return _change_toml(path, text, None)
-    content = _parse(path, text)
+    content = settings_files.parse(path, text)
     servers = content.get("mcpServers")
     if not isinstance(servers, dict) or _NAME not in servers:
         return text
-    rest = {name: server for name, server in servers.items() if name != _NAME}
-    return _render(path, {**content, "mcpServers": rest} if rest else _less(content, "mcpServers"), text)
-
-
-def _less(content: Mapping[str, object], key: str) -> dict[str, object]:
-    return {name: item for name, item in content.items() if name != key}
+    del servers[_NAME]
+    if not servers:
+        del content["mcpServers"]
+    return settings_files.render(content, text, path)
 
 
 def _change_toml(path: str, text: str, server: Mapping[str, object] | None) -> str:
@@ -179,29 +175,5 @@ def _change_toml(path: str, text: str, server: Mapping[str, object] | None) -> s
             + tomlkit.dumps({"mcp_servers": {_NAME: dict(server)}})
         )
     except (TOMLKitError, ValueError, TypeError) as error:
-        raise _unreadable(path) from error
+        raise settings_files.misshapen(path, say("can't be read as TOML")) from error
     return appended.removeprefix("\n") if not text else appended
-
-
-def _parse(path: str, text: str | None) -> dict[str, object]:
-    try:
-        content = parse_json(text) if text and text.strip() else {}
-    except (ValueError, RecursionError) as error:
-        raise _unreadable(path) from error
-    if not isinstance(content, dict):
-        raise _unreadable(path)
-    return content
-
-
-def _render(path: str, content: Mapping[str, object], before: str | None) -> str:
-    try:
-        return render_json(content, before or "")
-    except ValueError as error:
-        raise _unreadable(path) from error
-
-
-def _unreadable(path: str) -> settings.InvalidSettings:
-    return settings.InvalidSettings(
-        say("{path} can't be read as settings; it was not changed.", path=path),
-        hint=say("Correct it as the host's documentation says."),
-    )

@@ -21,8 +21,8 @@ from oracle.api import Oracle
 from oracle.app.search import embedding
 from oracle.app.search import models as embedding_model
 from oracle.app.search.embedding import embed
-from oracle.app.search.ranking import semantic
-from oracle.app.search.ranking.scoring import MEANING, Scored
+from oracle.app.search.ranking import nearness_points, semantic
+from oracle.app.search.ranking.scoring import MEANING, WEIGHT_OF_MEANING, Scored
 from oracle.errors import DiskFailure, NotInFederation, UsageError
 
 numpy = pytest.importorskip("numpy", reason="the semantic extra is not installed: it needs numpy")
@@ -148,12 +148,12 @@ def scored(source, words, meaning, terms=frozenset()):
 def test_where_words_cover_little_two_places_are_kept_for_what_is_meant(coverage, order):
     found = [(0, 9, 1), (0, 8, 1), (1, 7, 0), (2, 6, 0), (3, 5, 1), (3, 4, 1), (4, 1, 2), (5, 0, 2.5)]
     ranking = SimpleNamespace(coverage=lambda _terms: coverage)
-    assert [one.source for one in semantic.keep_places(ranking, [scored(*one) for one in found])] == order
+    assert [one.source for one in nearness_points.keep_places(ranking, [scored(*one) for one in found])] == order
 
 
 def test_what_no_model_has_read_stays_in_its_order():
     ranking = SimpleNamespace(coverage=lambda _terms: 0)
-    assert [one.source for one in semantic.keep_places(ranking, [scored(n, 9 - n, 0) for n in range(6)])] == [
+    assert [one.source for one in nearness_points.keep_places(ranking, [scored(n, 9 - n, 0) for n in range(6)])] == [
         0,
         1,
         2,
@@ -446,7 +446,7 @@ def test_nearness_is_told_in_usual_deviations(deviation, nearness):
     asked.set_result(
         semantic.EmbeddedQuestion(numpy.zeros(1, numpy.float32), wide=False, usual=0.0, deviation=deviation)
     )
-    points, ranking = 2.0 * semantic._WEIGHT * 10.0, SimpleNamespace(whole=10.0)
+    points, ranking = 2.0 * WEIGHT_OF_MEANING * 10.0, SimpleNamespace(whole=10.0)
     assert semantic.Nearness(None, [asked]).share(points, ranking) == pytest.approx(nearness)
 
 

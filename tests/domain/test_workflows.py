@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from oracle.domain.delivery import workflows
+from oracle.domain.delivery import task_files, workflows
 from oracle.domain.delivery.workflows import WorkflowStep
 from oracle.domain.values import replace
 from oracle.errors import UsageError
@@ -185,8 +185,8 @@ def test_overall_status(statuses: tuple[str, ...], whole: str):
 
 
 def test_status_file_keeps_what_people_wrote_and_gets_its_log_back():
-    assert workflows.heal_log(workflows.render_status("T1")) == workflows.render_status("T1")
-    healed = workflows.heal_log("# Status: T1\nstatus: pending\nA note.\n")
+    assert task_files.heal_log(workflows.render_status("T1")) == workflows.render_status("T1")
+    healed = task_files.heal_log("# Status: T1\nstatus: pending\nA note.\n")
     assert healed.startswith("# Status: T1\nstatus: pending\nA note.\n\n## dispatch log")
     assert workflows.set_overall(healed, "done").count("status: done") == 1
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from oracle.cli.main import run
 from oracle.errors import NotFound, UsageError
-from oracle.hook import clients, settings, workspaces
+from oracle.hook import clients, settings, settings_files, workspaces
 from oracle.hook.changes import FileChange
 
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
@@ -155,7 +155,7 @@ BROKEN = {
 @pytest.mark.parametrize("text", BROKEN.values(), ids=BROKEN.keys())
 def test_file_that_can_t_be_kept_is_left_alone(tmp_path: Path, script: str, text: str):
     path = write(tmp_path / "s.json", text)
-    with pytest.raises(settings.InvalidSettings) as caught:
+    with pytest.raises(settings_files.InvalidSettings) as caught:
         install(path, script)
     assert str(path) in caught.value.sentence
     assert path.read_text(encoding="utf-8") == text
@@ -165,7 +165,7 @@ def test_file_that_can_t_be_kept_is_left_alone(tmp_path: Path, script: str, text
 def test_file_that_is_no_utf_8_is_left_alone(tmp_path: Path, script: str):
     path = tmp_path / "s.json"
     path.write_bytes(b'{"a": "\xe9"}')
-    with pytest.raises(settings.InvalidSettings):
+    with pytest.raises(settings_files.InvalidSettings):
         install(path, script)
     assert path.read_bytes() == b'{"a": "\xe9"}'
 
@@ -208,7 +208,7 @@ def test_what_is_nested_deeply_is_kept_or_left_alone(tmp_path: Path, script: str
     path = write(tmp_path / "s.json", f'{{"deep":{nested}}}')
     try:
         install(path, script)
-    except settings.InvalidSettings:
+    except settings_files.InvalidSettings:
         assert path.read_text() == f'{{"deep":{nested}}}'
         assert depth > 40
     else:
@@ -218,7 +218,7 @@ def test_what_is_nested_deeply_is_kept_or_left_alone(tmp_path: Path, script: str
 @pytest.mark.parametrize("word", ["Infinity", "-Infinity", "NaN"])
 def test_words_that_are_no_json_are_never_written(tmp_path: Path, script: str, word: str):
     path = write(tmp_path / "s.json", f'{{"n": {word}}}')
-    with pytest.raises(settings.InvalidSettings):
+    with pytest.raises(settings_files.InvalidSettings):
         install(path, script)
     assert [name.name for name in tmp_path.iterdir() if name.is_file()] == ["s.json"]
 

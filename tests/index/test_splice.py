@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from oracle.api import Oracle
 from oracle.domain.records.drafts import Draft
-from oracle.index.write import projections
+from oracle.index.write import projection_lines, projections
 from oracle.index.write.splice import splice
 from oracle.store.disk import steps
 
@@ -27,7 +27,7 @@ Harm = Callable[[list[bytes]], list[bytes]]
 
 
 def draw(lines: dict[str, list[str]], source: str) -> bytes:
-    return projections._draw_backlinks("x", [(source, kind, "said", 1) for kind in lines.get(source, ())])
+    return projection_lines.draw_backlinks("x", [(source, kind, "said", 1) for kind in lines.get(source, ())])
 
 
 @given(before=LINES, after=LINES)
@@ -142,9 +142,9 @@ def test_what_stands_in_the_place_of_a_projection_is_neither_waited_for_nor_read
 @pytest.mark.usefixtures("amending")
 def test_what_was_printed_is_amended_and_not_drawn(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[str] = []
-    draw_some = projections._draw_some
+    draw_some = projections.draw_some
     monkeypatch.setattr(
-        projections, "_draw_some", lambda of, side, names: drawn.extend(names) or draw_some(of, side, names)
+        projections, "draw_some", lambda of, side, names: drawn.extend(names) or draw_some(of, side, names)
     )
     with Oracle.open(str(root)) as oracle:
         for title in "abcd":

@@ -9,14 +9,12 @@ rebuild is really wrong. What only waited for the next look is counted, and is n
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from hashlib import blake2b
-from itertools import groupby
-from operator import itemgetter
 
 from oracle.app.doctor import snapshot
+from oracle.app.doctor.differences import differences, digests_of, name_differences
 from oracle.app.doctor.snapshot import BeingWritten, NoRoom, Snapshot
 from oracle.domain.markdown.documents import Document, as_text
 from oracle.domain.names import FOREIGN
@@ -25,12 +23,12 @@ from oracle.index.db import Corrupt, Database, get_meta, immediate
 from oracle.index.reports import ReconcileReport
 from oracle.index.schema import SCHEMA_VERSION
 from oracle.index.write import projections
+from oracle.index.write.projection_lines import LINKS
 from oracle.index.write.rebuild import rebuild
 from oracle.index.write.reconcile import reconcile
 from oracle.index.write.rows import Writer
 from oracle.store.markdown import records
-from oracle.store.markdown.listing import ABSENT as ABSENT_FOLDER
-from oracle.store.markdown.listing import folder_mtime, stat_of
+from oracle.store.markdown.listing import stat_of
 from oracle.store.root.layout import Root
 from oracle.wording import say
 
@@ -42,25 +40,8 @@ LARGE = 20_000
 SAMPLE = 2_000
 """Records, and projections of each side, in a sample."""
 
-_ASPECTS = {
-    "fields": "SELECT slug, path, folder, key, mtime_ns, size, hash, project, seat, kind, title, status, author, task_id,"
-    " ts, sort_ts, confidence, claims_seat, retired_by, retired_how FROM {record} ORDER BY slug",
-    "edges": "SELECT slug, type, name, snippet, edge.line FROM {record} CROSS JOIN edge ON source_id = record.id"
-    " CROSS JOIN target ON target.id = target_id ORDER BY slug, type, name",
-    "references": "SELECT slug, type, ref, reference.key, snippet, line, target.name, resolved FROM {record}"
-    " CROSS JOIN reference ON source_id = record.id LEFT JOIN target ON target.id = target_id ORDER BY slug, type, ref",
-    "text": "SELECT slug, passage.title, body FROM {record} CROSS JOIN passage ON passage.rowid = record.id ORDER BY slug",
-}
-_EVERY, _SAMPLED = "record", "sampled CROSS JOIN record USING (slug)"
+_SAMPLED = "sampled CROSS JOIN record USING (slug)"
 """The records whose rows are compared."""
-
-_ORPHANED = {
-    "edges": "SELECT count(*) FROM edge WHERE source_id NOT IN (SELECT id FROM record) OR target_id NOT IN (SELECT id FROM target)",
-    "references": "SELECT count(*) FROM reference WHERE source_id NOT IN (SELECT id FROM record)",
-    "passages": "SELECT count(*) FROM passage WHERE rowid NOT IN (SELECT id FROM record)",
-}
-# Configuration is checked on its own; its rows come and go with the records that made somebody read it.
-_PROBLEMS = "SELECT path, line, reason FROM problem WHERE path NOT GLOB '*.toml' ORDER BY path, line, reason"
 
 
 _KEPT = ("id", "schema_version", "project", "seat")
@@ -211,13 +192,13 @@ def _compare(root: Root, database: Database, found: Diagnosis, now_ns: int) -> N
         before = _files_in(database)
         _catch_up(database, now_ns)
         found.behind = len(before ^ _files_in(database))
-        found.wrong = _differences(database, found.truth)
+        found.wrong = differences(database, found.truth)
         for _ in range(_TRIES - 1):  # a file may have changed between the two looks
             if not found.wrong:
                 return
             _catch_up(database, now_ns)
             _catch_up(found.truth, now_ns)
-            found.wrong = _differences(database, found.truth)
+            found.wrong = differences(database, found.truth)
     except TreeEmptied as refusal:
         found.emptied = refusal.sentence
     except Corrupt as trouble:
@@ -245,9 +226,9 @@ def _compare_sample(database: Database, found: Diagnosis, now_ns: int) -> None:
         found.behind = caught_up.taken + caught_up.dropped
         chosen = "SELECT slug FROM record ORDER BY random() LIMIT ?"
         connection.execute(f"CREATE TEMP TABLE sampled AS {chosen}", (SAMPLE,))
-        before = _digests_of(database, _SAMPLED)
+        before = digests_of(database, _SAMPLED)
         found.heads = _read_again(database, now_ns)
-        found.wrong = _name_differences(before, _digests_of(database, _SAMPLED))
+        found.wrong = name_differences(before, digests_of(database, _SAMPLED))
     except TreeEmptied as refusal:
         found.emptied = refusal.sentence
     except Corrupt as trouble:
@@ -296,66 +277,8 @@ def _catch_up(database: Database, now_ns: int) -> ReconcileReport:
 
 
 def _projection(root: Root, side: str, name: str) -> str:
-    return root.links_file(name) if side == projections.LINKS else root.backlinks_file(name)
+    return root.links_file(name) if side == LINKS else root.backlinks_file(name)
 
 
 def _files_in(database: Database) -> set[tuple[object, ...]]:
     return set(database.connect().execute("SELECT path, slug, hash, mtime_ns FROM record"))
-
-
-def _differences(index: Database, truth: Database) -> dict[str, str]:
-    """Return what is wrong by slug, or by what is not a record's."""
-    named = _name_differences(_digests_of(index, _EVERY), _digests_of(truth, _EVERY))
-    for what, statement in _ORPHANED.items():
-        if index.connect().execute(statement).fetchone()[0]:
-            named[f"{what} of no record"] = "left over"
-    if _problems_in(index) != _problems_in(truth):
-        named["the problem rows"] = "differ"
-    return named
-
-
-def _digests_of(database: Database, among: str) -> dict[str, dict[str, bytes]]:
-    """Return the digests of each aspect's rows, by slug."""
-    kept = _kept_by(database)
-    return {
-        aspect: {
-            slug: digest
-            for slug, digest in _digests(database, statement.format(record=among))
-            if not slug.startswith(kept)
-        }
-        for aspect, statement in _ASPECTS.items()
-    }
-
-
-def _problems_in(database: Database) -> list[tuple[object, ...]]:
-    kept = _kept_by(database)
-    return [row for row in database.connect().execute(_PROBLEMS) if not row[0].startswith(kept)]
-
-
-def _kept_by(database: Database) -> tuple[str, ...]:
-    """Return the folders of sources that are not there: what the index keeps of them, no rebuild would have."""
-    root = database.root
-    return tuple(f"{tree}/" for tree in root.load_sources() if folder_mtime(root, tree) == ABSENT_FOLDER)
-
-
-def _name_differences(ours: dict[str, dict[str, bytes]], theirs: dict[str, dict[str, bytes]]) -> dict[str, str]:
-    """Return what is wrong by slug: "missing", "not on disk", or the aspects that differ."""
-    wrong: dict[str, list[str]] = {}
-    for aspect, digests in ours.items():
-        true = theirs[aspect]
-        for slug in sorted(digests.keys() | true.keys()):
-            if digests.get(slug) != true.get(slug):
-                whole = aspect == "fields" and not (slug in digests and slug in true)
-                wrong.setdefault(slug, []).append(
-                    ("not on disk" if slug in digests else "missing") if whole else aspect
-                )
-    return {slug: what[0] if what[0] in ("missing", "not on disk") else ", ".join(what) for slug, what in wrong.items()}
-
-
-def _digests(database: Database, statement: str) -> Iterator[tuple[str, bytes]]:
-    """Yield a digest of each slug's rows; the rows come ordered by slug."""
-    for slug, rows in groupby(database.connect().execute(statement), key=itemgetter(0)):
-        digest = blake2b(digest_size=16)
-        for row in rows:
-            digest.update(repr(row).encode("utf-8", "backslashreplace"))
-        yield slug, digest.digest()

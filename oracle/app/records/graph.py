@@ -43,7 +43,9 @@ def unresolved(
     context: Context, project: str = "", *, fresh: bool = False
 ) -> list[tuple[str, str, str, str, int, str]]:
     """Return the links to records that don't exist: (slug, path, type, as written, line, slug it would have)."""
-    return context.index.read(lambda connection: query.unresolved(connection, project), fresh=fresh)
+    from oracle.index.read import overview
+
+    return context.index.read(lambda connection: overview.unresolved(connection, project), fresh=fresh)
 
 
 def entities(context: Context, namespace: str = "", *, top: int = 20, fresh: bool = False) -> list[tuple[str, int]]:

@@ -18,7 +18,8 @@ from oracle.app.records.targets import resolve
 from oracle.app.records.views import Written
 from oracle.domain.names import MEMORY, SHARED, is_entity, project_of, role_of, slug_of
 from oracle.domain.records.drafts import Draft, retirement_of
-from oracle.domain.records.records import RELATIONS, RETIRING
+from oracle.domain.records.frontmatter_links import RELATIONS
+from oracle.domain.records.records import RETIRING
 from oracle.domain.values import contents_of, replace, value
 from oracle.errors import NotInMemory, OracleError, UsageError
 from oracle.index.db import Corrupt, immediate, snapshot

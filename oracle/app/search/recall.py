@@ -205,7 +205,7 @@ class Recall:
         """Add what vectors say, when there are any, and join turns to the runs that make hits."""
         if self._asked.nearness is None:
             return join_turns(ranking.whole, scored, limit)
-        from oracle.app.search.ranking.semantic import add_meaning, keep_places
+        from oracle.app.search.ranking.nearness_points import add_meaning, keep_places
 
         near = add_meaning(self._asked.nearness, ranking, scored, [record.title for record in self._records])
         return keep_places(ranking, join_turns(ranking.whole, near, limit))

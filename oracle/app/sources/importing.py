@@ -48,7 +48,8 @@ def import_source(context: Context, name: str, *, project: str = "", dry_run: bo
     writes only what is new.
     """
     source = find(context, name, project=project)
-    paths = context.index.read(lambda connection: query.paths_below(connection, source.tree))
+    rows = context.index.read(lambda connection: query.below(connection, source.tree))
+    paths = [str(path) for path, *_ in rows]
     return [
         _import(context, source, path, dry_run=dry_run)
         for path in paths

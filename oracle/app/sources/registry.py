@@ -20,6 +20,8 @@ from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from oracle.wording import Sentence
 
 _SEAT = "source"
@@ -117,9 +119,7 @@ def allow(context: Context, name: str, *, project: str = "") -> SourceState:
     """Allow a source of the registry on this machine, as its entry is now. Raises NotFound, UsageError."""
     source = find(context, name, project=project)
     with context.index.lock():
-        sources.allow(
-            context.root, [*(one for one in sources.load_allowed(context.root) if one.tree != source.tree), source]
-        )
+        sources.allow(context.root, [*_others(sources.load_allowed(context.root), source), source])
     return _state(context, source)
 
 
@@ -127,11 +127,15 @@ def remove(context: Context, name: str, *, project: str = "") -> Source:
     """Take a source out of the registry; its records leave the index, its files stay. Raises NotFound, UsageError."""
     source = find(context, name, project=project)
     with context.index.lock():
-        sources.allow(context.root, [one for one in sources.load_allowed(context.root) if one.tree != source.tree])
-        sources.save(context.root, [one for one in sources.read(context.root) if one.tree != source.tree])
+        sources.allow(context.root, _others(sources.load_allowed(context.root), source))
+        sources.save(context.root, _others(sources.read(context.root), source))
     reconcile(context)
     context.note("source-removed", {**source.as_json()})
     return source
+
+
+def _others(known: Sequence[Source], source: Source) -> list[Source]:
+    return [one for one in known if one.tree != source.tree]
 
 
 def find(context: Context, name: str, *, project: str = "") -> Source:
@@ -160,19 +164,19 @@ def list_sources(context: Context, project: str = "") -> list[SourceState]:
 
 
 def _state(context: Context, source: Source) -> SourceState:
-    count, listed = context.index.read(
-        lambda connection: (query.count_below(connection, source.tree), query.problems(connection, source.tree))
+    rows, listed = context.index.read(
+        lambda connection: (query.below(connection, source.tree), query.problems(connection, source.tree))
     )
+    paths = [str(path) for path, *_ in rows]
     why_not = _why_not(context, source)
     own = "" if why_not else source.tree  # why it is not read is said beside its problems
     problems = [one for one in listed if one[0] == own or one[0].startswith(f"{source.tree}/")]
-    faults = _faults(context, source) if source.kind == CLAUDE_CODE and not why_not else []
-    return SourceState(source, count, (*problems, *faults), why_not)
+    faults = _faults(source, paths) if source.kind == CLAUDE_CODE and not why_not else []
+    return SourceState(source, len(paths), (*problems, *faults), why_not)
 
 
-def _faults(context: Context, source: Source) -> list[tuple[str, int, str]]:
+def _faults(source: Source, paths: Sequence[str]) -> list[tuple[str, int, str]]:
     """Return what is wrong between Claude Code's list of memories and its files."""
-    paths = context.index.read(lambda connection: query.paths_below(connection, source.tree))
     folders = {source.tree, *(os.path.dirname(path) for path in paths if path.endswith(f"/{INDEX}"))}
     found: list[tuple[str, int, str]] = []
     for folder in sorted(folders):

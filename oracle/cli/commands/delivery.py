@@ -10,6 +10,7 @@ import typer
 
 from oracle.app.settings import SETTINGS
 from oracle.cli import completion
+from oracle.cli.answers import no_answer, not_quoted, paragraphs
 from oracle.cli.application import group
 from oracle.cli.options import (
     Meaning,
@@ -23,15 +24,14 @@ from oracle.cli.options import (
     read_body,
     single,
 )
-from oracle.cli.output import Table, emphasise, headed, indented, mark_cuts, write_out
+from oracle.cli.output import Table, write_out
 from oracle.cli.session import Call, note_wake_up
-from oracle.errors import NOT_JUDGED, NotInFederation, NotInMemory, UsageError
+from oracle.errors import NOT_JUDGED, NotInFederation, UsageError
 from oracle.process import read_input
-from oracle.wording import Sentence, joined, say, say_each, say_many, visible
+from oracle.wording import say, say_each
 
 if TYPE_CHECKING:
-    from oracle.app.answers.reply import Cited, CitedFact, Near, Replaced, Reply, Synthesis
-    from oracle.app.codebase.stale_names import CheckedRecord
+    from oracle.app.answers.reply import Reply
     from oracle.app.context import Context
     from oracle.app.delivery.acknowledge import Sign
     from oracle.app.delivery.deliver import Delivered
@@ -114,13 +114,13 @@ def _answer_now(call: Call, question: str, *, project: str, seat: str, in_prose:
     document = {**reply.as_json(), **call.standing}
     if reply.status not in (ANSWERED, CANDIDATES):
         call.beside_error = document
-        raise _none(reply, absence)
+        raise no_answer(reply, absence)
     if call.as_json:
         call.print_json(document)
     else:
-        write_out("\n".join(_paragraphs(reply, context)))
+        write_out("\n".join(paragraphs(reply, context)))
         for item in reply.replaced:
-            call.note(_not_quoted(item))
+            call.note(not_quoted(item))
     if reply.status == CANDIDATES:
         call.note(say("found, not judged: each passage says how probable it is that it holds the answer"))
         raise typer.Exit(NOT_JUDGED)
@@ -136,14 +136,6 @@ def _by_programs(context: Context, reply: Reply, *, in_prose: bool) -> Reply:
     return synthesise(context, reply) if in_prose else reply
 
 
-def _not_quoted(item: Replaced) -> Sentence:
-    slug, status = item.record.slug, item.record.effective_status
-    if not item.by:
-        return say("not quoted: {slug} is {status}", slug=slug, status=status)
-    by = joined(", then ", item.by)
-    return say("not quoted: {slug} is {status} by {by}", slug=slug, status=status, by=by)
-
-
 def _absence(context: Context, project: str, seat: str) -> str:
     """Return what a person may do who named a project or a seat that has no folder, "" when both have one by now."""
     from oracle.app.records import listing
@@ -153,66 +145,6 @@ def _absence(context: Context, project: str, seat: str) -> str:
     except NotInFederation as error:
         return error.hint
     return ""
-
-
-def _none(reply: Reply, absence: str) -> NotInMemory | NotInFederation:
-    kind = NotInFederation if reply.status == NotInFederation.code else NotInMemory
-    sentence = say("{status}: {reason}.", status=reply.status, reason=reply.reason)
-    near = joined("; ", map(_near, reply.nearest))
-    hint = say("Nearest, but no answer: {near}.", near=near) if near else ""
-    if absence and hint:
-        hint = say("{what} {hint}", what=absence, hint=hint)
-    return kind(sentence, hint=hint or absence or say("Ask in other words, or ask a seat with --from."))
-
-
-def _near(item: Near) -> str:
-    return f"{item.record.path}:{item.lines[0]}-{item.lines[1]} ({item.record.title})"
-
-
-def _paragraphs(reply: Reply, context: Context) -> list[str]:
-    prose = []
-    if reply.synthesis is not None and reply.synthesis.text:
-        head = emphasise(visible(_made_by(reply.synthesis)))
-        prose = [f"{head}\n{indented(reply.synthesis.text)}\n"]
-    return [
-        *prose,
-        *map(_fact, reply.facts),
-        *(_claim(item, context.root.join(item.quote.path)) for item in reply.claims),
-    ]
-
-
-def _made_by(synthesis: Synthesis) -> Sentence:
-    program, dropped = synthesis.command[0], synthesis.dropped
-    if not dropped:
-        return say("synthesised by {program}", program=program)
-    return say_many(
-        "synthesised by {program}, {n} sentence dropped",
-        "synthesised by {program}, {n} sentences dropped",
-        n=dropped,
-        program=program,
-    )
-
-
-def _fact(item: CitedFact) -> str:
-    return f"{emphasise(visible(f'[{item.handle}] {item.path}'))}\n{indented(f'{item.key} = {item.text}')}\n"
-
-
-def _claim(item: Cited, path: str) -> str:
-    record = item.record
-    place = f"{item.quote.path}:{item.quote.lines[0]}-{item.quote.lines[1]}"
-    about = ", ".join(filter(None, (record.kind, record.seat_shown, record.sort_ts[:10], record.effective_status)))
-    marks: list[str] = [say("[{percent} %]", percent=round(100 * item.probability))]
-    marks += [say("[contradicts {others}]", others=item.contradicts)] if item.contradicts else []
-    marks += [say("[in the place of {others}]", others=item.stands_for)] if item.stands_for else []
-    marks += [say("[said in {others} too]", others=item.said_in)] if item.said_in else []
-    marks += _marks(item.checked)
-    head = headed(f"[{item.handle}] {place}", [f"{record.title} ({about})", *marks])
-    return f"{head}\n{indented(mark_cuts(item.quote.text, path, item.quote.lines))}\n"
-
-
-def _marks(checked: CheckedRecord) -> list[str]:
-    names = [f"{item.named.name} {item.liveness.value}" for item in checked.worst_names]
-    return [f"[{'; '.join(names)}]"] if names else []
 
 
 deliver_app = single()

@@ -71,7 +71,7 @@ def setup(
 
 def _plan(call: Call, hosts: Sequence[Host]) -> list[SetupStep]:
     from oracle.app.context import name_root
-    from oracle.hook import settings
+    from oracle.hook import settings, settings_files
     from oracle.hook.setup import plan_setup, why_left_out
     from oracle.mcp.binding import server_entry
 
@@ -89,7 +89,7 @@ def _plan(call: Call, hosts: Sequence[Host]) -> list[SetupStep]:
             _warn_left_out(call, host, error)
             left.append(host.tool)
     if left and not found:
-        raise settings.InvalidSettings(
+        raise settings_files.InvalidSettings(
             say("Nothing can be set up for {tools}.", tools=left),
             hint=say("Correct what the warning names, then run `oracle setup` again."),
         )

@@ -202,3 +202,10 @@ def delivery_fields(text: str) -> dict[str, str]:
         if named:
             found.setdefault(named[1], named[2])
     return found
+
+
+def heal_log(text: str) -> str:
+    """Return a STATUS.md that has the header of its log."""
+    if any(line.rstrip() == LOG_HEADER for line in text.split("\n")):
+        return text
+    return f"{text.rstrip()}\n\n{LOG_HEADER}\n{HEALED}\n"

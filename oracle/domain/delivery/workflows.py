@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from oracle.domain.delivery.task_files import HEALED, LOG_HEADER, one_line
+from oracle.domain.delivery.task_files import LOG_HEADER, one_line
 from oracle.domain.spelling import guess
 from oracle.domain.values import replace, value
 from oracle.errors import UsageError
@@ -342,10 +342,3 @@ def render_status(task_id: str) -> str:
 def set_overall(text: str, status: str) -> str:
     """Return a STATUS.md whose `status:` line says this; without such a line it stays as it is."""
     return _STATUS_LINE.sub(f"status: {status}", text, count=1)
-
-
-def heal_log(text: str) -> str:
-    """Return a STATUS.md that has the header of its log."""
-    if any(line.rstrip() == LOG_HEADER for line in text.split("\n")):
-        return text
-    return f"{text.rstrip()}\n\n{LOG_HEADER}\n{HEALED}\n"

@@ -5,13 +5,19 @@ Reading is tolerant: any field may be missing or odd. What Memory writes is held
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping, Sequence
 
 from oracle.domain import timestamps
-from oracle.domain.compiling import compiled
 from oracle.domain.markdown.documents import Document, Problem, Value, as_list, as_text
-from oracle.domain.names import ENTITY, MEMORY, ORPHAN_KINDS, SCAN_KINDS, entity, fold_name, is_name
+from oracle.domain.names import MEMORY, ORPHAN_KINDS, SCAN_KINDS, fold_name, is_name
+from oracle.domain.records.frontmatter_links import (
+    RELATION_KEYS,
+    SEPARATORS,
+    TASK_KEYS,
+    Relation,
+    relations,
+    says_nothing,
+)
 from oracle.domain.sources.source import CLAUDE_CODE, NAMED_BY_FILE, RECORD_KINDS
 from oracle.domain.values import value
 from oracle.wording import Sentence, say
@@ -21,9 +27,6 @@ if TYPE_CHECKING:
     from oracle.domain.sources.source import Source
 
 RETIRING = ("supersedes", "retires")
-RELATIONS = ("supersedes", "retires", "contradicts", "supports", "extends", "derived-from")
-_RELATION_KEYS = {"derived_from": "derived-from", **{name: name for name in RELATIONS}}
-_TASK_KEYS = ("task_id", "related_task_ids", "related_task", "related-task")
 _FOLDER_KINDS = {
     "decisions": "decision",
     "deliveries": "delivery",
@@ -44,7 +47,7 @@ _KIND_FOLDERS = frozenset(
 
 _TIME_KEYS = ("ts", "created_at", "created", "scanned_at", "date", "updated", "modified")
 _EXACT_KEYS = frozenset(
-    (*_TIME_KEYS, *_RELATION_KEYS, *_TASK_KEYS, "schema_version", "id", "project", "seat", "kind", "title", "author")
+    (*_TIME_KEYS, *RELATION_KEYS, *TASK_KEYS, "schema_version", "id", "project", "seat", "kind", "title", "author")
 ) | frozenset(("status", "confidence", "detail", "reason", "source", "evidence"))
 _KEYS = {name.replace("_", "").replace("-", ""): name.replace("-", "_") for name in sorted(_EXACT_KEYS)} | {
     "relatedtasks": "related_task_ids",
@@ -64,20 +67,7 @@ _KEYS = {name.replace("_", "").replace("-", ""): name.replace("-", "_") for name
 """Which field a key means that is not itself the name of a field: in small letters, without `-`, `_` and blanks."""
 
 _NAME_KEYS = frozenset(("name", "alias", "aliases"))
-_NOTHINGS = frozenset(("", "null", "~", "none", "nil", "n/a", "false", "无", "無", "なし", "없음"))
-_ANCHOR = r"(?<=\S)#(?=[^\s#-]).*"  # and not `C# for tools`, a title
-_TASK_WORD = r"[A-Z][A-Z0-9]*-[0-9]+|(?:GH)?#[0-9]+"
-_SEPARATORS = str.maketrans(dict.fromkeys(";，、；", ","))
 _MAX_TITLE = 300
-
-
-@value
-class Relation:
-    """A typed relation that frontmatter states: `target` is an entity, or a reference to a record as it was written."""
-
-    type: str
-    target: str
-    line: int
 
 
 @value
@@ -133,12 +123,12 @@ def interpret(document: Document, slug: str, path: str, *, mtime_ns: int, source
         title=_title(known, name) if source is None else _title_in(source, known, name),
         status=_field(fields, "status").lower(),
         author=_field(fields, "author"),
-        task_id="" if _says_nothing(task_id := _field(fields, "task_id")) else task_id,
+        task_id="" if says_nothing(task_id := _field(fields, "task_id")) else task_id,
         ts=ts,
         sort_ts=moment or timestamps.from_name(name) or timestamps.from_mtime(mtime_ns),
         confidence=_field(fields, "confidence"),
         claims_seat=claims_seat,
-        relations=tuple(_relations(known)),
+        relations=tuple(relations(known)),
         document=document,
         problems=(*document.problems, *problems) if problems else document.problems,
     )
@@ -175,7 +165,7 @@ def names_of(document: Document) -> tuple[str, ...]:
     stated = [(key.lower(), item) for key, item in document.fields.items() if key.lower() in _NAME_KEYS]
     listed = [text for _, item in stated for text in as_list(item)]
     lines = [item for key, item in stated if key != "name" and isinstance(item, str) and not item.startswith("[")]
-    parts = [part for line in lines for part in line.translate(_SEPARATORS).split(",")]
+    parts = [part for line in lines for part in line.translate(SEPARATORS).split(",")]
     texts = (" ".join(text.split()).removeprefix("[[").removesuffix("]]") for text in (*listed, *parts))
     return tuple(dict.fromkeys(text for text in texts if text and len(text) <= _MAX_TITLE))
 
@@ -285,80 +275,3 @@ def _title(document: Document, name: str) -> str:
 
         text = plain_heading(text) or text
     return " ".join(text.split())[:_MAX_TITLE]
-
-
-def _relations(document: Document) -> list[Relation]:
-    found = []
-    for key, stated in document.fields.items():
-        if key in _RELATION_KEYS:
-            line = document.key_lines.get(key, 1)
-            texts = [_reference(part) for item in as_list(stated) for part in _references_in(item)]
-            found += [Relation(_RELATION_KEYS[key], text, line) for text in texts if text]
-        elif key in _TASK_KEYS:
-            line = document.key_lines.get(key, 1)
-            tasks = [_task(part) for item in as_list(stated) for part in _tasks_in(item)]
-            found += [Relation("related-task", task, line) for task in tasks if task]
-    return found
-
-
-def _split(text: str) -> list[str]:
-    """Return the ids that one text lists: parts between commas or semicolons, when no part has a blank inside."""
-    if "," not in text and ";" not in text and text.isascii():
-        return [text]
-    parts = [part.strip() for part in text.translate(_SEPARATORS).split(",")]
-    if len(parts) == 1 or any(len(part.split()) > 1 for part in parts):
-        return [text]
-    return [part for part in parts if part]
-
-
-def _references_in(text: str) -> list[str]:
-    """Return the records that one text lists; a comma may belong to an alias, and without a blank to a file's name."""
-    return _split(text) if "|" not in text and (", " in text or "; " in text) else [text]
-
-
-def _reference(text: str) -> str:
-    """Return a slug without what people put around it: brackets of links, an alias, an anchor, a suffix, a Root's path.
-
-    What names no record, a URL or the number of a task, is an entity.
-    """
-    ref = _one_line(text).strip("`")
-    if ref.startswith(ENTITY):
-        return ref
-    if ref.endswith(")") and ref.startswith("[") and "](" in ref:
-        ref = ref[ref.rindex("](") + 2 : -1]
-    if ref.startswith(("https://", "http://", "#", "GH#")):
-        return entity("url" if "://" in ref else "taskid", ref)
-    ref = ref.removeprefix("[[").removesuffix("]]").split("|")[0].strip(" <>").replace("\\", "/")
-    if "#" in ref:
-        ref = compiled(_ANCHOR).sub("", ref)
-    ref = ref.rpartition("/.agents/memory/")[2]
-    if ref.startswith("/"):
-        ref = ref[1:] if ref.startswith(("/projects/", "/shared/", "/learnings/")) else ""
-    for suffix in (".md", ".json"):
-        ref = ref.removesuffix(suffix)
-    return "" if _says_nothing(ref) else ref
-
-
-def _says_nothing(text: str) -> bool:
-    """Return whether a text is what people write where there is nothing to name."""
-    return text.strip("-–—").casefold() in _NOTHINGS
-
-
-def _tasks_in(text: str) -> list[str]:
-    """Return the tasks that one text lists, also with mere blanks between ids."""
-    parts, words = _split(text), text.split()
-    return words if len(parts) == 1 < len(words) and all(map(compiled(_TASK_WORD).fullmatch, words)) else parts
-
-
-def _task(text: str) -> str:
-    """Return a task as an entity, or "" for none."""
-    value = _one_line(text).removeprefix("[[").removesuffix("]]")
-    if _says_nothing(value):
-        return ""
-    return value if value.startswith(ENTITY) else entity("taskid", unicodedata.normalize("NFC", value))
-
-
-def _one_line(text: str) -> str:
-    if text.isprintable():  # most are, and asking is cheap
-        return text.strip()
-    return "".join(" " if ord(char) < 32 else char for char in text).strip()

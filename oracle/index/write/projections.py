@@ -11,13 +11,10 @@ import os
 import sqlite3
 import stat
 from collections.abc import Iterable, Iterator
-from itertools import groupby, islice
-from json.encoder import encode_basestring as quote
-from operator import itemgetter
 
-from oracle.domain.names import FOREIGN, flatten
-from oracle.domain.timestamps import NS, print_second
+from oracle.domain.names import flatten
 from oracle.index.db import get_meta, immediate, set_meta
+from oracle.index.write.projection_lines import BACKLINKS, IS_OWN, LINKS, draw_some, lines_of_pairs, names_of, texts
 from oracle.index.write.splice import splice
 from oracle.store.disk import files, steps
 from oracle.store.root.layout import Root
@@ -25,14 +22,13 @@ from oracle.store.root.layout import Root
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
-LINKS = "links"
-BACKLINKS = "backlinks"
+_BATCH = 2_000
+"""Projections that are printed at a time."""
+
 MOST_PRINTED = 1_000
 """The links of one record that `_backlinks/` holds: so many to entities, and so many to records. The index holds all."""
 
-_BATCH = 2_000
 _LARGE = 32_768
 """Bytes of a printed file from which changed lines are spliced into it. A smaller one is printed whole …"""
 _SHARE = 4_096
@@ -82,7 +78,7 @@ def _print_some(
     amendable = {name: changed[name] for name in names if name in changed} if side == BACKLINKS else {}
     amended = _amend(connection, root, amendable)
     path_of = root.links_file if side == LINKS else root.backlinks_file
-    for name, data in _draw_some(connection, side, [name for name in names if name not in amended]):
+    for name, data in draw_some(connection, side, [name for name in names if name not in amended]):
         _put(root, path_of(name), data, swaps=bool(amended))
 
 
@@ -110,9 +106,9 @@ def print_side(connection: sqlite3.Connection, root: Root, side: str) -> int:
     if not _is_ours(root, side):
         return 0
     if not os.path.lexists(folder):
-        return steps.create_folder(folder, _texts(connection, side), scratch=root.scratch)
+        return steps.create_folder(folder, texts(connection, side), scratch=root.scratch)
     expected: set[str] = set()
-    for name, data in _texts(connection, side):
+    for name, data in texts(connection, side):
         _put(root, f"{folder}/{name}", data)
         expected.add(name)
     for stray in _strays(root, side, expected):
@@ -142,7 +138,7 @@ def differences(connection: sqlite3.Connection, root: Root, *, most: int = 0) ->
             wrong += _sampled_differences(connection, root, side, most)
             continue
         expected: set[str] = set()
-        for name, data in _texts(connection, side):
+        for name, data in texts(connection, side):
             expected.add(name)
             if not _holds(root.join(f"_{side}/{name}"), data):
                 wrong.append(root.join(f"_{side}/{name}"))
@@ -153,7 +149,7 @@ def differences(connection: sqlite3.Connection, root: Root, *, most: int = 0) ->
 def _sampled_differences(connection: sqlite3.Connection, root: Root, side: str, most: int) -> list[str]:
     import random
 
-    names = [name for (name,) in connection.execute(_NAMES[side])]
+    names = names_of(connection, side)
     missing, wrong = {f"{flatten(name)}.jsonl" for name in names}, []
     for printed in _printed(root, side):
         if printed in missing:
@@ -162,7 +158,7 @@ def _sampled_differences(connection: sqlite3.Connection, root: Root, side: str, 
             wrong.append(root.join(f"_{side}/{printed}"))
     wrong += [root.join(f"_{side}/{name}") for name in missing]
     left = most * _AVERAGE
-    for name, data in _draw_some(connection, side, random.sample(names, min(most, len(names)))):
+    for name, data in draw_some(connection, side, random.sample(names, min(most, len(names)))):
         path = root.join(f"_{side}/{flatten(name)}.jsonl")
         if f"{flatten(name)}.jsonl" not in missing and not _holds(path, data):
             wrong.append(path)
@@ -181,7 +177,7 @@ def is_missing(connection: sqlite3.Connection, root: Root) -> bool:
 
 def count_unprinted(connection: sqlite3.Connection) -> tuple[int, int]:
     """Return how many links `_backlinks/` leaves out, and of how many records."""
-    edges = f"edge JOIN record ON record.id = source_id WHERE NOT printed AND {_IS_OWN}"
+    edges = f"edge JOIN record ON record.id = source_id WHERE NOT printed AND {IS_OWN}"
     row = connection.execute(f"SELECT count(*), count(DISTINCT source_id) FROM {edges}").fetchone()  # noqa: S608
     return int(row[0]), int(row[1])
 
@@ -194,58 +190,6 @@ def count_sources(root: Root) -> int:
         return 0
 
 
-_IS_OWN = f"record.slug NOT GLOB '{FOREIGN}*'"
-_LINKS_OF = "SELECT edge.line, edge.type, target.name, edge.snippet, record.mtime_ns, record.slug FROM "
-_BACKLINKS_OF = "SELECT record.slug, edge.type, edge.snippet, record.mtime_ns, target.name FROM "
-_ALL = {
-    LINKS: f"{_LINKS_OF} record JOIN edge ON source_id = record.id JOIN target ON target.id = target_id"
-    f" WHERE {_IS_OWN} ORDER BY record.id",
-    BACKLINKS: f"{_BACKLINKS_OF} target JOIN edge ON target_id = target.id AND printed JOIN record ON record.id = source_id"
-    " ORDER BY target.id",
-}
-_SOME = {
-    LINKS: f"{_LINKS_OF} json_each(?) CROSS JOIN record ON slug = value CROSS JOIN edge ON source_id = record.id"
-    " CROSS JOIN target ON target.id = target_id",
-    BACKLINKS: f"{_BACKLINKS_OF} json_each(?) CROSS JOIN target ON name = value CROSS JOIN edge ON target_id = target.id"
-    " AND printed CROSS JOIN record ON record.id = source_id",
-}
-_NAMES = {
-    LINKS: f"SELECT slug FROM record WHERE {_IS_OWN} AND EXISTS (SELECT 1 FROM edge WHERE source_id = record.id)",  # noqa: S608
-    BACKLINKS: "SELECT name FROM target WHERE EXISTS (SELECT 1 FROM edge WHERE target_id = target.id AND printed)",
-}
-_PAIRS = (
-    f"{_BACKLINKS_OF} json_each(?) AS pair CROSS JOIN target ON name = json_extract(pair.value, '$[0]')"
-    " CROSS JOIN record ON slug = json_extract(pair.value, '$[1]')"
-    " CROSS JOIN edge ON target_id = target.id AND source_id = record.id AND printed"
-)
-"""The lines of everything, of some names, and of pairs of target and source.
-
-CROSS fixes the order of the join: otherwise the planner may read all lines of a target that has thousands.
-"""
-
-
-def _texts(connection: sqlite3.Connection, side: str) -> Iterator[tuple[str, bytes]]:
-    """Yield (file name, bytes) of every projection of a side, one source or target at a time."""
-    for name, rows in _grouped(connection.execute(_ALL[side])):
-        yield f"{flatten(name)}.jsonl", _draw(side, name, rows)
-
-
-def _draw_some(connection: sqlite3.Connection, side: str, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-    """Yield (name, bytes) of the projections of these sources or targets; empty bytes if there are no lines."""
-    left = dict.fromkeys(names)
-    for name, rows in _grouped(connection.execute(_SOME[side], (json.dumps(list(left)),))):
-        del left[name]
-        yield name, _draw(side, name, rows)
-    for name in left:
-        yield name, b""
-
-
-def _grouped(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[str, list[Any]]]:
-    """Yield the value of the last column with the rows that share it, without that column. The statement sorts by it."""
-    for name, group in groupby(rows, itemgetter(-1)):
-        yield name, [row[:-1] for row in group]
-
-
 def _amend(connection: sqlite3.Connection, root: Root, changed: Mapping[str, set[str]]) -> set[str]:
     """Splice the lines of changed sources into the large files of targets.
 
@@ -254,10 +198,8 @@ def _amend(connection: sqlite3.Connection, root: Root, changed: Mapping[str, set
     trusted = _trusted(connection, root, changed) if changed else {}
     pairs = [(name, source) for name in trusted for source in changed[name]]
     lines = {name: dict.fromkeys(changed[name], b"") for name in trusted}
-    for name, rows in _grouped(connection.execute(_PAIRS, (json.dumps(pairs),)) if pairs else ()):
-        rows.sort()
-        for (source, *_), line in zip(rows, _backlink_lines(name, rows), strict=True):
-            lines[name][source] += line.encode()
+    for name, source, line in lines_of_pairs(connection, pairs):
+        lines[name][source] += line
     return {name for name, path in trusted.items() if _amend_one(path, lines[name], scratch=root.scratch)}
 
 
@@ -286,44 +228,6 @@ def _amend_one(path: str, lines: Mapping[str, bytes], *, scratch: str) -> bool:
     if pieces:
         steps.swap(path, *pieces, scratch=scratch)
     return pieces is not None
-
-
-def _draw(side: str, name: str, rows: list[Any]) -> bytes:
-    return _draw_links(name, rows) if side == LINKS else _draw_backlinks(name, rows)
-
-
-def _draw_links(slug: str, rows: list[tuple[int, str, str, str, int]]) -> bytes:
-    """Return the lines of a source from (line, type, target, snippet, mtime ns), in the order of its text."""
-    source = quote(slug)
-    time = print_second(rows[0][-1] // NS)
-    lines = []
-    for _, kind, target, snippet, _ in sorted(rows):
-        edge_type, to = quote(kind), quote(target)
-        lines.append(
-            f'{{"edge_type":{edge_type},"extracted_at":"{time}","from":{source},"snippet":{quote(snippet)},'
-            f'"source":{source},"target":{to},"to":{to},"type":{edge_type}}}\n'
-        )
-    return "".join(lines).encode()
-
-
-def _draw_backlinks(target: str, rows: list[tuple[str, str, str, int]]) -> bytes:
-    """Return the lines of a target from (source slug, type, snippet, mtime ns), by slug and type. Empties `rows`."""
-    rows.sort()
-    lines = _backlink_lines(target, rows)
-    drawn = []
-    while piece := "".join(islice(lines, _BATCH)):  # a target may have a hundred thousand lines
-        drawn.append(piece.encode())
-    rows.clear()
-    return b"".join(drawn)
-
-
-def _backlink_lines(target: str, rows: list[tuple[str, str, str, int]]) -> Iterator[str]:
-    """Yield the line of each row. The common part of the lines is built once, since a target may have thousands."""
-    seconds = {row[3] // NS for row in rows}
-    heads = {second: f'{{"extracted_at":"{print_second(second)}","from":' for second in seconds}
-    tails = {kind: f',"to":{quote(target)},"type":{quote(kind)}}}\n' for kind in {row[1] for row in rows}}
-    for slug, kind, snippet, mtime_ns in rows:
-        yield f'{heads[mtime_ns // NS]}{quote(slug)},"snippet":{quote(snippet)}{tails[kind]}'
 
 
 def _strays(root: Root, side: str, expected: set[str]) -> list[str]:

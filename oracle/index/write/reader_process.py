@@ -25,6 +25,7 @@ import oracle
 from oracle.domain.links.links import Patterns
 from oracle.index.db import Database
 from oracle.index.write import projections, reading
+from oracle.index.write.projection_lines import BACKLINKS, LINKS
 from oracle.index.write.reading import Reading
 from oracle.store.markdown.listing import Stat
 from oracle.store.root.layout import Root
@@ -163,7 +164,7 @@ def print_everything(connection: sqlite3.Connection, root: Root) -> int:
     if helper is None:
         return projections.print_all(connection, root)
     try:
-        printed = projections.print_side(connection, root, projections.BACKLINKS)
+        printed = projections.print_side(connection, root, BACKLINKS)
         answer, _ = helper.communicate()
     finally:
         helper.kill()
@@ -176,7 +177,7 @@ def print_everything(connection: sqlite3.Connection, root: Root) -> int:
 def print_links(path: str) -> None:
     """Print the links of a Root and write their number; runs in the second process."""
     database = Database(Root(path))
-    sys.stdout.write(str(projections.print_side(database.connect(), database.root, projections.LINKS)))
+    sys.stdout.write(str(projections.print_side(database.connect(), database.root, LINKS)))
     database.close()
 
 

@@ -11,14 +11,15 @@ from collections.abc import Iterable, Sequence
 
 from oracle.domain.links import links
 from oracle.domain.links.links import Patterns
-from oracle.domain.links.resolution import Namesakes, unresolved_target
 from oracle.domain.markdown.documents import Document, digest_of
-from oracle.domain.names import FOREIGN, is_entity, may_end, project_of
+from oracle.domain.names import FOREIGN, is_entity, project_of
 from oracle.domain.records.records import RETIRING
 from oracle.index.scan import SETTLE_NS
 from oracle.index.schema import INSERT_PROBLEM, problem_columns
 from oracle.index.write import reading
-from oracle.index.write.projections import BACKLINKS, LINKS, MOST_PRINTED
+from oracle.index.write.meanings import ReferenceMeanings
+from oracle.index.write.projection_lines import BACKLINKS, LINKS
+from oracle.index.write.projections import MOST_PRINTED
 from oracle.index.write.reading import RECORD_COLUMNS, Reading
 from oracle.store.markdown.listing import Stat
 from oracle.store.root.configuration import patterns_of
@@ -36,7 +37,6 @@ _NEWEST_RETIRER = (
     "SELECT source.slug, edge.type FROM target JOIN edge ON target_id = target.id JOIN record AS source ON source.id = source_id"
     " WHERE target.name = ? AND edge.type IN ('supersedes', 'retires') ORDER BY source.sort_ts DESC, source.slug LIMIT 1"
 )
-_KEY_CACHE = 20_000
 _TARGET_CACHE = 200_000
 """Names of targets kept in memory: about 30 MB when full."""
 
@@ -58,7 +58,7 @@ class Writer:
         self._bulk = bulk
         self._targets: dict[str, int] = {}
         self._patterns: dict[str, Patterns] = {}
-        self._named: dict[str, Namesakes] = {}
+        self._meanings = ReferenceMeanings(connection)
         self._touched_keys: set[str] = set()
         self._touched_slugs: set[str] = set()
         self._dirty_sources: set[str] = set()
@@ -119,7 +119,7 @@ class Writer:
         self._forget_links(source, found.slug)
         self._put_contents(source, found)
         if found.row[_SEAT] != old_seat:  # another seat may end it now
-            self._pending.update(self._naming(str(found.row[3])))
+            self._pending.update(self._meanings.sources_of(str(found.row[3])))
 
     def _put_contents(self, source: int, found: Reading) -> None:
         self._connection.execute(INSERT_PASSAGE, (source, found.title, found.body))
@@ -271,7 +271,7 @@ class Writer:
             self._resolve(source)
         self._mark_retired()
         self._write_dirty()
-        self._named.clear()
+        self._meanings.forget()
         self._pending.clear()
         self._touched_keys.clear()
         self._touched_slugs.clear()
@@ -284,13 +284,8 @@ class Writer:
             ]
         moved = set(self._pending)
         for key in self._touched_keys:
-            moved.update(self._naming(key))
+            moved.update(self._meanings.sources_of(key))
         return sorted(moved)
-
-    def _naming(self, key: str) -> Iterable[int]:
-        """Return the sources of the references that have a key."""
-        rows = self._connection.execute("SELECT DISTINCT source_id FROM reference WHERE key = ?", (key,))
-        return [source for (source,) in rows]
 
     def _resolve(self, source: int) -> None:
         rows = self._connection.execute(
@@ -302,10 +297,10 @@ class Writer:
         edges: dict[tuple[str, str], tuple[str, int]] = {}
         changed: list[tuple[int | None, int, int, str, str]] = []
         for kind, ref, key, snippet, line, old_target, old_resolved, *_ in rows:
-            name, resolved = self._meaning(ref, slug, key)
+            name, resolved = self._meanings.find(ref, slug, key)
             target = self.target_id(name) if name else None
             if name:
-                edges.setdefault((self._effect(kind, slug, seat, name), name), (snippet, line))
+                edges.setdefault((self._meanings.effect_of(kind, slug, seat, name), name), (snippet, line))
             if (target, resolved) != (old_target, old_resolved):
                 changed.append((target, resolved, source, kind, ref))
         if changed or source in self._pending:
@@ -313,32 +308,6 @@ class Writer:
                 "UPDATE reference SET target_id = ?, resolved = ? WHERE source_id = ? AND type = ? AND ref = ?", changed
             )
             self._replace_record_edges(source, slug, edges)
-
-    def _effect(self, kind: str, source: str, seat: str, target: str) -> str:
-        """Return the type of an edge: a relation that may not end its target is a claim."""
-        if kind not in links.CLAIMS:
-            return kind
-        row = self._connection.execute("SELECT seat FROM record WHERE slug = ?", (target,)).fetchone()
-        return kind if row is None or may_end(source, seat, target, row[0]) else links.CLAIMS[kind]
-
-    def _meaning(self, ref: str, source_slug: str, key: str) -> tuple[str, int]:
-        """Return the slug that a reference means, and whether that record exists; "" for a link to itself."""
-        found = self._candidates(key).resolve(ref, source_slug)
-        name = found if found is not None else unresolved_target(ref, source_slug)
-        return ("", 0) if name == source_slug else (name, int(found is not None))
-
-    def _candidates(self, key: str) -> Namesakes:
-        known = self._named.get(key)
-        if known is None:
-            rows = self._connection.execute("SELECT slug FROM record WHERE key = ?", (key,))
-            named = self._connection.execute(
-                "SELECT name, slug FROM name JOIN record ON id = record_id WHERE name.key = ?", (key,)
-            )
-            known = Namesakes([slug for (slug,) in rows], named)
-            if len(self._named) >= _KEY_CACHE:
-                self._named.clear()
-            self._named[key] = known
-        return known
 
     def _replace_record_edges(self, source: int, slug: str, edges: dict[tuple[str, str], tuple[str, int]]) -> None:
         old = [] if self._bulk else self._edges_of(source)

@@ -246,7 +246,7 @@ def create_workflow(tasks_root: str, task_id: str, workflow: str) -> bool:
     folder = folder_of(tasks_root, task_id)
     is_new = steps.create_once(f"{folder}/workflow.md", _encode(workflow))
     if not steps.create_once(f"{folder}/STATUS.md", _encode(rules.render_status(task_id))):
-        _change(f"{folder}/STATUS.md", rules.heal_log)
+        _change(f"{folder}/STATUS.md", task_files.heal_log)
     return is_new
 
 

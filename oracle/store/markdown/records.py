@@ -51,10 +51,6 @@ class Created:
     document: Document
 
 
-_ENVELOPE = b"<oracle-context"
-"""How the context begins that a hook adds to a prompt."""
-
-
 def read(path: str) -> bytes:
     """Return the bytes of a record, at most `MAX_BYTES` + 1. Raises OSError."""
     with open(path, "rb", buffering=0) as stream:
@@ -82,7 +78,7 @@ def parse(path: str, raw: bytes) -> Document:
     """Parse a record file, Markdown or JSON by its suffix. Context that a hook added is no part of its text. Never raises."""
     kept = raw[:MAX_BYTES]
     document = parse_json(kept) if path.endswith(".json") else markdown.parse(kept)
-    if _ENVELOPE in kept:
+    if b"<oracle-context" in kept:  # which a hook adds to a prompt
         from oracle.domain.injection import envelope
 
         document = replace(document, body=envelope.blank(document.body))

@@ -291,7 +291,7 @@ def _tell(
 
 def receive(context: Context, team: Team, receipt: Receipt) -> tuple[InboxEntry, ...]:
     """Do the last steps of a completion that was written on another machine. Wake-ups stay in the inbox."""
-    _consume(team, receipt.name)
+    consume(team, receipt.name)
     note_completion(context, team, receipt)
     context.note(
         "delivery", {**team.ends_of(receipt.name), "lineage": receipt.text("lineage_status"), "notifies": True}

@@ -210,7 +210,7 @@ class OracleCommands(Group):
             (
                 "init write retire remember forget list show search ask backlinks graph check packet experience web",
                 "deliver ack handoffs resume log team",
-                "setup source hook skill mcp daemon project scan config index doctor migrate",
+                "setup source hook skill mcp daemon hub project scan config index doctor migrate",
             ),
             strict=True,
         )

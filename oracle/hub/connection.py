@@ -50,8 +50,9 @@ def compose(statement: str, *, names: Mapping[str, str] = NOTHING, texts: Mappin
 class HubConnection:
     """An open connection. Each statement is a transaction of its own, outside of `transaction`. Not for two threads at a time."""
 
-    def __init__(self, raw: Connection[tuple[Any, ...]]) -> None:
+    def __init__(self, raw: Connection[tuple[Any, ...]], options: Mapping[str, str]) -> None:
         self._raw = raw
+        self._options = options
         self.statements = 0
         """How many statements were sent."""
 
@@ -92,6 +93,21 @@ class HubConnection:
         """The name of the database."""
         return self._raw.info.dbname
 
+    @property
+    def host(self) -> str:
+        """The host, or the folder of its socket."""
+        return self._raw.info.host
+
+    @property
+    def port(self) -> int:
+        """The port."""
+        return self._raw.info.port
+
+    def dsn_of(self, role: str) -> str:
+        """Return the connection string of another role: the one of this connection, with its user replaced."""
+        options = {**self._options, "user": role}
+        return str(_library().conninfo.make_conninfo(**options))
+
     def seal_password(self, role: str, password: str) -> str:
         """Return a password as the server keeps it, so that it neither travels nor is logged."""
         sealed = self._raw.pgconn.encrypt_password(password.encode(), role.encode(), b"scram-sha-256")
@@ -123,7 +139,7 @@ def connect(dsn: str, *, is_insecure: bool = False) -> HubConnection:
         if "," in resolved.get("host", "") and resolved.get("target_session_attrs") in ("", "any"):
             options["target_session_attrs"] = "read-write"
         raw = psycopg.connect(**{**_DEFAULTS, **options}, autocommit=True, prepare_threshold=None)
-    connection = HubConnection(raw)
+    connection = HubConnection(raw, options)
     try:
         _require_ordinary(connection)
     except BaseException:

@@ -101,6 +101,13 @@ class TeamConnection:
         """Return the files and tombstones of one folder, without their contents."""
         return [Row(*found) for found in self.connection.rows(sql("folder"), {"team": self._team, "folder": folder})]
 
+    def state(self) -> tuple[int, float]:
+        """Return the version of the hub's schema, and the time of its clock in seconds since 1970."""
+        version, seconds = self.connection.rows(
+            "SELECT version, extract(epoch FROM clock_timestamp())::float8 FROM oracle_hub.meta"
+        )[0]
+        return version, seconds
+
     def leave(self) -> None:
         """Leave the team, and give up every home. The files stay at the hub."""
         self.connection.rows("SELECT oracle_hub.leave(%s)", (self._team,))

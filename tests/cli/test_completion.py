@@ -328,7 +328,7 @@ FREE = {
         "extra",
         "budget",
     ),
-    *("template", "tmux", "file", "seconds", "port", "memory-dir", "home", "clawseat-root"),
+    *("template", "tmux", "file", "seconds", "port", "memory-dir", "home", "clawseat-root", "team", "machine"),
 }
 """Options that hold what only the person knows: texts, numbers, dates, files, names of the world outside."""
 

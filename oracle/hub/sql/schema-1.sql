@@ -334,8 +334,6 @@ CREATE POLICY own_team ON oracle_hub.home FOR SELECT USING (team = (SELECT oracl
 CREATE POLICY own_team ON oracle_hub.file FOR SELECT USING (team = (SELECT oracle_hub.my_team()));
 CREATE POLICY own_team ON oracle_hub.file_history FOR SELECT USING (team = (SELECT oracle_hub.my_team()));
 
-REVOKE ALL ON ALL FUNCTIONS IN SCHEMA oracle_hub FROM PUBLIC;
-
 -- Give a role what every machine may do. Each version of this schema repeats it for the roles that there are.
 CREATE FUNCTION oracle_hub.grant_rights(role text) RETURNS void
 LANGUAGE plpgsql AS $$
@@ -345,6 +343,12 @@ BEGIN
         'GRANT SELECT ON oracle_hub.meta, oracle_hub.team, oracle_hub.machine, oracle_hub.home, oracle_hub.file, oracle_hub.file_history TO %I',
         role
     );
-    EXECUTE format('GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA oracle_hub TO %I', role);
+    EXECUTE format(
+        'GRANT EXECUTE ON FUNCTION oracle_hub.my_team, oracle_hub.hub_id, oracle_hub.project_of, oracle_hub.join, oracle_hub.leave, '
+        'oracle_hub.touch, oracle_hub.take_home, oracle_hub.push TO %I',
+        role
+    );
 END
 $$;
+
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA oracle_hub FROM PUBLIC;

@@ -1,0 +1,124 @@
+"""`oracle hub`: several machines share what they know through one PostgreSQL database."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from oracle.cli import completion
+from oracle.cli.application import group
+from oracle.cli.options import argument, option
+from oracle.cli.output import Table, visible_lines, write_out
+from oracle.cli.session import Call
+from oracle.domain.values import contents_of
+from oracle.wording import say, say_each
+
+Dsn = Annotated[str, argument("DSN", "A libpq connection string without a password, as in service=hub.")]
+OptionalDsn = Annotated[str, argument("[DSN]", "The hub (default: the one that was made here).")]
+Team = Annotated[str, option("--team T", "The team.")]
+Insecure = Annotated[bool, option("--insecure", "Allow a connection to another host that is not verified.")]
+PrintSql = Annotated[bool, option("--print-sql", "Print the SQL for an administrator, and run nothing.")]
+
+hub_app = group("Share one Root between machines.", example="oracle hub status")
+
+
+@hub_app.add("init", example="oracle hub init service=hub --team harbor")
+def init(call: Call, dsn: Dsn, *, team: Team, print_sql: PrintSql = False, insecure: Insecure = False) -> None:
+    """Make or upgrade the hub in a database that its role owns."""
+    from oracle.app.hubs import membership
+
+    if print_sql:
+        _print_sql(call, membership.init_text(team))
+        return
+    with call.context() as context:
+        found = membership.init(context, dsn, team, is_insecure=insecure)
+    if found.before == 0:
+        said = say("made the hub, version {version}, with the team {team}", version=found.version, team=found.team)
+    else:
+        said = say("the hub has version {version} and the team {team}", version=found.version, team=found.team)
+    call.answer(contents_of(found), said)
+    call.note(say("`oracle hub invite NAME` makes a role for a machine"))
+
+
+@hub_app.add("invite", example="oracle hub invite laptop")
+def invite(
+    call: Call,
+    name: Annotated[str, argument("NAME", "What to call the machine.")],
+    dsn: OptionalDsn = "",
+    *,
+    team: Annotated[str, option("--team T", "The team (default: the one that was made here).")] = "",
+    print_sql: PrintSql = False,
+    insecure: Insecure = False,
+) -> None:
+    """Make a role for a machine, and print how it joins."""
+    from oracle.app.hubs import membership
+
+    with call.context() as context:
+        owner = membership.owner_of(context, dsn, team, is_insecure=insecure)
+        if print_sql:
+            _print_sql(call, membership.invite_text(name, owner))
+            return
+        found = membership.invite(context, name, owner)
+    command = f"oracle hub join '{found.dsn}' --team {owner.team} --machine {name}"
+    lines = [
+        say("On {name}, add this line to ~/.pgpass (mode 0600); the password is shown only now:", name=name),
+        found.pgpass,
+        say("Then run:"),
+        command,
+    ]
+    call.answer({**contents_of(found), "team": owner.team, "name": name, "command": command}, lines)
+
+
+@hub_app.add("join", example="oracle hub join service=hub --team harbor --machine laptop")
+def join(
+    call: Call,
+    dsn: Dsn,
+    *,
+    team: Team,
+    machine: Annotated[str, option("--machine NAME", "The name by which this machine was invited.")],
+    projects: Annotated[str, option("--projects A,B", "Only these projects (default: all).", completion.projects)] = "",
+    insecure: Insecure = False,
+) -> None:
+    """Join a team as a machine that was invited."""
+    from oracle.app.hubs import membership
+    from oracle.domain.hub.rows import Membership
+
+    chosen = tuple(dict.fromkeys(filter(None, (one.strip() for one in projects.split(",")))))
+    with call.context() as context:
+        found = membership.join(context, Membership(team, dsn, name=machine, projects=chosen, is_insecure=insecure))
+    call.answer(contents_of(found), say("{name} joined the team {team}", name=found.name, team=found.team))
+
+
+@hub_app.add("leave", example="oracle hub leave")
+def leave(
+    call: Call,
+    *,
+    forget: Annotated[bool, option("--forget", "Tell the hub nothing, because it is gone.")] = False,
+) -> None:
+    """Leave the team; no file is removed anywhere."""
+    from oracle.app.hubs import membership
+
+    with call.context() as context:
+        found = membership.forget(context) if forget else membership.leave(context)
+    call.answer(contents_of(found), say("{name} left the team {team}", name=found.name, team=found.team))
+
+
+@hub_app.add("status", example="oracle hub status")
+def status(call: Call) -> None:
+    """Show the machines of the team, when each was seen, and their seats."""
+    from oracle.app.hubs import membership
+
+    with call.context() as context:
+        found = membership.status(context)
+    seats = {
+        machine.id: ", ".join(f"{home.project}/{home.seat}" for home in found.homes if home.machine == machine.id)
+        for machine in found.machines
+    }
+    rows = [(one.name, one.seen_at, one.program_version, seats[one.id]) for one in found.machines]
+    call.answer(found.as_json(), Table(say_each("machine", "seen", "version", "seats"), rows, stacked=(3,)))
+
+
+def _print_sql(call: Call, text: str) -> None:
+    if call.as_json:
+        call.print_json({"sql": text})
+    else:
+        write_out(visible_lines(text).rstrip("\n") + "\n")

@@ -1,0 +1,104 @@
+"""`oracle hub`: from an empty database to two machines of a team, by the commands alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.transcript import call
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.hub.cluster import Cluster
+
+    Oracle = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def oracle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Oracle:
+    """Run a command in the Root of a machine."""
+
+    def run(machine: str, *words: str) -> tuple[int, str, str]:
+        (tmp_path / machine / "projects").mkdir(parents=True, exist_ok=True)
+        monkeypatch.setenv("ORACLE_ROOT", str(tmp_path / machine))
+        return call(list(words), monkeypatch)
+
+    return run
+
+
+def test_a_team_is_made_joined_seen_and_left(
+    oracle: Oracle, cluster: Cluster, database: str, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dsn = database.replace(f"host={cluster.host}", f"host=127.0.0.1 port={cluster.port}")
+    monkeypatch.setenv("PGPASSWORD", "admin-password")
+    assert oracle("owner", "hub", "init", dsn, "--team", "harbor")[:2] == (
+        0,
+        "made the hub, version 1, with the team harbor\n",
+    )
+    assert oracle("owner", "hub", "init", dsn, "--team", "harbor")[0] == 0
+    invited = json.loads(oracle("owner", "hub", "invite", "laptop", "--json")[1])
+    monkeypatch.delenv("PGPASSWORD")
+    (home / ".pgpass").write_text(invited["pgpass"] + "\n")
+    (home / ".pgpass").chmod(0o600)
+    words = ("hub", "join", invited["dsn"], "--team", "harbor", "--machine", "laptop", "--projects", "arena, harbor")
+    assert oracle("laptop", *words)[:2] == (0, "laptop joined the team harbor\n")
+    kept = (tmp_path / "laptop/_state/hub.json").read_text()
+    assert invited["password"] not in kept + (tmp_path / "owner/_state/hub-owner.json").read_text()
+    code, out, err = oracle("laptop", "hub", "status", "--json")
+    seen = json.loads(out)
+    assert (code, err, seen["team"], seen["projects"], seen["version"]) == (0, "", "harbor", ["arena", "harbor"], 1)
+    assert [machine["name"] for machine in seen["machines"]] == ["laptop"]
+    assert abs(seen["clock_difference"]) < 5
+    assert "laptop" in oracle("laptop", "hub", "status")[1]
+    assert oracle("laptop", "hub", "leave")[0] == 0
+    assert json.loads(oracle("laptop", "hub", "status", "--json")[1])["error"]["code"] == "no_hub"
+
+
+@pytest.mark.parametrize("words", [("status",), ("leave",), ("leave", "--forget"), ("invite", "laptop")])
+def test_without_a_hub_one_sentence_says_so(oracle: Oracle, words: tuple[str, ...]) -> None:
+    code, out, err = oracle("laptop", "hub", *words)
+    assert (code, out) == (2, "")
+    assert "hint:" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "exit_code"),
+    [
+        (("init", "host=/nowhere", "--team", "harbor"), 75),
+        (("init", "host=/nowhere", "--team", "../x"), 2),
+        (("join", "host=/nowhere", "--team", "harbor", "--machine", "laptop"), 75),
+        (("join", "host=/nowhere", "--team", "harbor", "--machine", "lap top"), 2),
+        (("join", "host=/nowhere", "--team", "harbor", "--machine", "laptop", "--projects", "a,../b"), 2),
+        (("join", "host=/nowhere password=x", "--team", "harbor", "--machine", "laptop"), 2),
+        (("invite", "laptop", "host=/nowhere", "--team", "harbor", "--print-sql"), 2),
+    ],
+)
+def test_what_is_wrong_leaves_no_trace(oracle: Oracle, tmp_path: Path, words: tuple[str, ...], exit_code: int) -> None:
+    code, out, err = oracle("laptop", "hub", *words)
+    assert (code, out) == (exit_code, "")
+    assert "hint:" in err
+    assert not list((tmp_path / "laptop").glob("_state/hub*"))
+
+
+def test_a_root_joins_one_team(oracle: Oracle, database: str) -> None:
+    where = database.rpartition(" user=")[0]
+    for team in ("harbor", "arena"):
+        oracle("owner", "hub", "init", database, "--team", team)
+    role = json.loads(oracle("owner", "hub", "invite", "laptop", "--team", "harbor", "--json")[1], strict=False)["role"]
+    words = ("hub", "join", f"{where} user={role}", "--machine", "laptop", "--team")
+    assert oracle("laptop", *words, "harbor")[0] == 0
+    assert oracle("laptop", *words, "harbor")[0] == 0
+    assert oracle("laptop", *words, "arena")[0] == 6
+    assert oracle("laptop", "hub", "leave", "--forget")[0] == 0
+    assert oracle("laptop", *words, "arena")[0] == 5  # it was not invited there
+
+
+def test_sql_for_an_administrator(oracle: Oracle) -> None:
+    code, out, _ = oracle("owner", "hub", "init", "service=hub", "--team", "harbor", "--print-sql")
+    assert (code, "CREATE SCHEMA oracle_hub" in out, "'harbor'" in out) == (0, True, True)
+    code, out, _ = oracle("owner", "hub", "invite", "laptop", "dbname=hub", "--team", "harbor", "--print-sql")
+    assert (code, "CREATE ROLE" in out, "PASSWORD" in out) == (0, True, False)

@@ -7,10 +7,10 @@ from typing import Annotated
 from oracle.cli import completion
 from oracle.cli.application import group
 from oracle.cli.options import argument, option
-from oracle.cli.output import Table, visible_lines, write_out
+from oracle.cli.output import Table, write_out
 from oracle.cli.session import Call
 from oracle.domain.values import contents_of
-from oracle.wording import say, say_each
+from oracle.wording import say, say_each, visible_lines
 
 Dsn = Annotated[str, argument("DSN", "A libpq connection string without a password, as in service=hub.")]
 OptionalDsn = Annotated[str, argument("[DSN]", "The hub (default: the one that was made here).")]

@@ -157,10 +157,11 @@ def _bounded_protocol() -> type[asyncio.Protocol]:
 
 
 class Workers:
-    """The worker threads of a server. Jobs wait only while all of them are busy."""
+    """The worker threads of a server. Jobs wait only while all of them are busy. `reader` is the seat that they read for."""
 
-    def __init__(self, root: str, threads: int = WORKERS) -> None:
+    def __init__(self, root: str, threads: int = WORKERS, *, reader: str = "") -> None:
         self._root = root
+        self._reader = reader
         self._own = threading.local()
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="oracle")
 
@@ -181,7 +182,7 @@ class Workers:
         kept = getattr(self._own, "context", None)
         context = kept if isinstance(kept, Context) else Context.open(self._root)
         self._own.context = None
-        context.warn = warnings.append
+        context.warn, context.reader = warnings.append, self._reader
         try:
             outcome = job(context)
         except OracleError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 
+from oracle.domain.names import MEMORY
 from oracle.store.root.layout import Root, choose_root, name_root
 
 __all__ = ["Clock", "Context", "Root", "SystemClock", "Waker", "choose_root", "name_root"]
@@ -50,6 +51,8 @@ class Context:
         self.waker = waker
         self.loads_models = True
         """Whether a search may load the models of the semantic extra, which takes seconds."""
+        self.reader = ""
+        """The seat for which records are read, if it is not the one that writes."""
         self._index: Index | None = None
 
     @classmethod
@@ -82,7 +85,12 @@ class Context:
         if self._index is None:
             from oracle.index.fresh import Index
 
-            self._index = Index(self.root, now_ns=self.clock.now_ns, warn=lambda line: self.warn(line))
+            self._index = Index(
+                self.root,
+                now_ns=self.clock.now_ns,
+                warn=lambda line: self.warn(line),
+                reader=lambda: self.reader or self.seat or MEMORY,
+            )
         return self._index
 
     def close(self) -> None:

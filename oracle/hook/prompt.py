@@ -44,6 +44,7 @@ def answer(context: Context, raw: bytes, environ: Mapping[str, str], *, until: f
     """
     try:
         payload = replace(parse_payload(raw), until=until)
+        context.reader = environ.get("ORACLE_SEAT") or MEMORY
         handle = _HANDLERS.get(payload.event)
         text = handle(context, payload, environ) if handle and os.path.isdir(context.root.path) else ""
     except OracleError as error:

@@ -223,6 +223,24 @@ def snapshot(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
             connection.execute("ROLLBACK")
 
 
+def hide(connection: sqlite3.Connection, folders: Sequence[str]) -> None:
+    """Hide the records in some folders from every statement of the transaction: its end restores the tables."""
+    if not folders:
+        return
+    inside = f"folder IN ({', '.join(quote(folder) for folder in folders)})"
+    records = f"SELECT id FROM main.record WHERE {inside}"  # noqa: S608
+    connection.execute(f"CREATE TEMP VIEW record AS SELECT * FROM main.record WHERE NOT {inside}")  # noqa: S608
+    for table, column in (("edge", "source_id"), ("reference", "source_id"), ("name", "record_id")):
+        connection.execute(
+            f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} WHERE {column} NOT IN ({records})"  # noqa: S608
+        )
+
+
+def quote(text: str) -> str:
+    """Return a text as a literal of SQL: a view takes no parameters."""
+    return "'" + text.replace("'", "''") + "'"
+
+
 def marks(values: Sized) -> str:
     """Return the placeholders for values in a statement: `?, ?`."""
     return ", ".join("?" * len(values))

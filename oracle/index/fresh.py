@@ -12,7 +12,7 @@ import time
 
 from oracle.errors import DiskFailure, LockTimeout, NotInMemory
 from oracle.index import scan
-from oracle.index.db import Database, get_meta, immediate, snapshot
+from oracle.index.db import Database, get_meta, hide, immediate, snapshot
 from oracle.index.schema import read_reason
 from oracle.store.markdown import listing
 from oracle.store.root.layout import Root
@@ -48,10 +48,16 @@ _TRIES = 4
 
 
 class Index:
-    """The index of a Root, opened on first use. `warn` gets a line when something was repaired or is wrong."""
+    """The index of a Root, opened on first use. `warn` gets a line when something was repaired or is wrong.
 
-    def __init__(self, root: Root, *, now_ns: Callable[[], int], warn: Callable[[str], None]) -> None:
+    Records that the seat of `reader` may not see are hidden from what is read.
+    """
+
+    def __init__(
+        self, root: Root, *, now_ns: Callable[[], int], warn: Callable[[str], None], reader: Callable[[], str] = str
+    ) -> None:
         self.root = root
+        self._reader = reader
         self._now_ns = now_ns
         self._warn = warn
         self._database = Database(root)
@@ -162,6 +168,7 @@ class Index:
                 if self._database.is_ready():
                     if not is_again:
                         self._name_unreadable(connection)
+                    hide(connection, self.root.folders_closed_to(self._reader()))
                     return work(connection)
 
     def _name_unreadable(self, connection: sqlite3.Connection) -> None:

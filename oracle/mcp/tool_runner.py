@@ -22,7 +22,7 @@ class ToolRunner:
 
     def __init__(self, binding: Binding) -> None:
         self.binding = binding
-        self._workers = Workers(binding.root)
+        self._workers = Workers(binding.root, reader=binding.seat)
 
     async def call(self, name: str, arguments: Mapping[str, object]) -> Answer:
         """Run a tool by name. Raises KeyError for an unknown name; every other failure becomes an answer."""

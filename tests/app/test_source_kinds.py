@@ -12,7 +12,9 @@ import pytest
 
 import oracle as oracle_package
 from oracle.api import Oracle
+from oracle.app.answers.answer import answer
 from oracle.app.memories.remember import Note, remember
+from oracle.app.prompting.context_for import SessionPrompt, context_for
 from oracle.app.records.listing import list_records
 from oracle.app.sources import registry
 from oracle.app.sources.places import find_folder
@@ -20,6 +22,7 @@ from oracle.daemon.index_loop import Changes, folders_to_watch
 from oracle.domain.records.remembered import memory_type_in
 from oracle.domain.sources.beads import read_issues
 from oracle.domain.sources.claude_code import find_faults, without_lines
+from oracle.errors import NotInMemory, UsageError
 from oracle.store.markdown import records
 from tests.app.test_sources import TOKEN, found, put
 from tests.laws.ledger import assert_like_rebuilt
@@ -141,9 +144,42 @@ def test_the_private_memory_of_openclaw_is_read_only_if_its_owner_says_so(root: 
         times = sorted(item.sort_ts[:10] for item in list_records(oracle, {}))
         assert times == ["2026-03-10", "2026-03-11", "2026-03-12"]
         registry.remove(oracle, "openclaw")
-        state = registry.add(oracle, "openclaw", str(workspace), project="home", long_term=True)
-        assert (state.records, found(oracle, "dingo")) == (4, ["sources/home/openclaw/MEMORY"])
+        with pytest.raises(UsageError, match="needs the seat"):
+            registry.add(oracle, "openclaw", str(workspace), project="home", long_term=True)
+        registry.add(oracle, "openclaw", str(workspace), project="home", seat="main", long_term=True)
+        oracle.seat = "main"
+        assert found(oracle, "dingo") == ["sources/home/openclaw/MEMORY"]
         assert_like_rebuilt(oracle)
+
+
+@pytest.mark.parametrize("seat", ["main", "Main", "planner", "memory", ""])
+def test_a_private_memory_is_seen_by_its_seat_alone(root: Path, tmp_path: Path, seat: str) -> None:
+    workspace = tmp_path / "workspace"
+    put(workspace, "MEMORY", "# Rex\n\nThe owner's dingo Rex has ARENA-77, see [[2026-03-10]].\n")
+    put(workspace, "memory/2026-03-10", "Met the vendor of dingos.\n")
+    with Oracle.open(str(root)) as oracle:
+        registry.add(oracle, "openclaw", str(workspace), project="home", seat="main", long_term=True)
+        oracle.reader = seat
+        private, shown = "sources/home/openclaw/MEMORY", seat.lower() == "main"
+        seen = {
+            "search": private in found(oracle, "dingo Rex"),
+            "list": private in {record.slug for record in list_records(oracle, {})},
+            "show": is_shown(oracle, private),
+            "entity": bool(oracle.backlinks("entity:taskid:ARENA-77")),
+            "backlinks": bool(oracle.backlinks("sources/home/openclaw/memory/2026-03-10")),
+            "ask": "Rex" in json.dumps(answer(oracle, "Whose dingo is Rex?").as_json()["claims"]),
+            "prompt": "Rex"
+            in context_for(oracle, SessionPrompt("What is it with Rex the dingo of the owner?", project="home")),
+        }
+        assert seen == dict.fromkeys(seen, shown)
+        assert "sources/home/openclaw/memory/2026-03-10" in found(oracle, "vendor")
+
+
+def is_shown(oracle: Oracle, slug: str) -> bool:
+    try:
+        return bool(oracle.show(slug).text)
+    except NotInMemory:
+        return False
 
 
 def test_a_vault_is_named_by_its_files(root: Path, tmp_path: Path) -> None:

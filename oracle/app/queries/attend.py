@@ -141,7 +141,11 @@ def failed(context: Context) -> Mapping[tuple[str, ...], InboxEntry]:
 
 def look_up(context: Context, asked: Asked) -> Reply:
     """Return what the disk answers to a question."""
-    return answer(context, asked.question, project=asked.team.project)
+    context.reader = asked.name.source  # what the answer quotes is for the seat that asks
+    try:
+        return answer(context, asked.question, project=asked.team.project)
+    finally:
+        context.reader = ""
 
 
 def reply_now(context: Context, asked: Asked) -> Reply:

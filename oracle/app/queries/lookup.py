@@ -13,6 +13,7 @@ from enum import Enum
 
 from oracle import __version__, errors
 from oracle.app.context import Context
+from oracle.domain.names import MEMORY
 from oracle.domain.values import fields_of, value
 from oracle.store.daemon import answer_socket
 from oracle.store.daemon.answer_socket import NoAnswer
@@ -136,7 +137,8 @@ _FOLDERS = {"root": "Root", "home": "home folder", "registry": "registry of proj
 
 
 def _ask_daemon(context: Context, command: str, parameters: Mapping[str, object]) -> Found:
-    request = {"version": __version__, **world(context), "command": command, "parameters": parameters}
+    about = {"version": __version__, "reader": context.reader or context.seat}
+    request = {**about, **world(context), "command": command, "parameters": parameters}
     line = answer_socket.ask(context.root, json.dumps(request).encode("ascii"))
     try:
         reply = json.loads(line, object_hook=_revive)
@@ -158,7 +160,7 @@ def _ask_daemon(context: Context, command: str, parameters: Mapping[str, object]
 def serve(context: Context, line: bytes) -> bytes:
     """Answer a request of a client, as a line. An error of a use case is an answer; any other error is raised."""
     try:
-        command, parameters = _read_request(context, line)
+        command, parameters, context.reader = _read_request(context, line)
     except ValueError as error:
         return refuse(str(error))
     warnings: list[str] = []
@@ -188,8 +190,8 @@ def world(context: Context) -> dict[str, object]:
     return {"root": root, "home": choose_home(os.environ), "registry": os.environ.get("CLAWSEAT_REGISTRY_HOME", "")}
 
 
-def _read_request(context: Context, line: bytes) -> tuple[str, dict[str, object]]:
-    """Return the command and its parameters. Raises ValueError for anything else than a request of this version."""
+def _read_request(context: Context, line: bytes) -> tuple[str, dict[str, object], str]:
+    """Return the command, its parameters and the seat that asks. Raises ValueError for any other request."""
     try:
         request = json.loads(line)
     except (ValueError, RecursionError):
@@ -205,7 +207,7 @@ def _read_request(context: Context, line: bytes) -> tuple[str, dict[str, object]
     if isinstance(command, str) and command in _COMMANDS and isinstance(parameters, dict):
         _, types = _COMMANDS[command]
         if {name: type(item) for name, item in parameters.items()} == types:
-            return command, parameters
+            return command, parameters, str(request.get("reader") or MEMORY)
     raise ValueError("the request names no command with its parameters")
 
 

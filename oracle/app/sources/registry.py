@@ -60,6 +60,10 @@ def add(
 ) -> SourceState:
     """Register a folder as a source, allow it on this machine, and index it. Raises UsageError, RecordExists, DiskFailure."""
     context.root.require()
+    if long_term and not seat:
+        raise UsageError(
+            say("A private memory needs the seat that may see it."), hint=say("Name the seat with --seat SEAT.")
+        )
     source = _described(context, kind, path, project=project, seat=seat, name=name)
     source = replace(source, is_open=long_term and source.kind == OPENCLAW)
     with context.index.lock():

@@ -33,7 +33,7 @@ def add(
     seat: Annotated[str, option("--seat SEAT", "The seat whose records they are.", completion.seats)] = "",
     name: Annotated[str, option("--name NAME", "What to call it (default: its folder or kind).")] = "",
     long_term: Annotated[
-        bool, option("--long-term", "Also OpenClaw's private MEMORY.md, for every seat of this Root.")
+        bool, option("--long-term", "Also OpenClaw's private MEMORY.md, for the seat of --seat alone.")
     ] = False,
 ) -> None:
     """Register a folder, and allow it on this machine."""

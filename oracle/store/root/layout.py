@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from oracle.domain.names import FOREIGN, RECORD_SUFFIXES, SHARED, check_name, flatten
+from oracle.domain.names import FOREIGN, RECORD_SUFFIXES, SHARED, check_name, flatten, fold_name
 from oracle.errors import RootUnusable, UsageError
 from oracle.store.disk import folders
 from oracle.wording import say
@@ -153,6 +153,11 @@ class Root:
         if stamp != self._source_stamp:
             self._sources, self._source_stamp = sources.load(self) if stamp else {}, stamp
         return self._sources
+
+    def folders_closed_to(self, seat: str) -> list[str]:
+        """Return the folders of records that only another seat may see: OpenClaw's private long-term memories."""
+        private = [source for source in self.load_sources().values() if source.is_open]
+        return [source.tree for source in private if source.seat != fold_name(seat)]
 
     def source_of(self, relpath: str) -> Source | None:
         """Return the source that a root-relative path is in, as it was last loaded, or None."""

@@ -32,17 +32,13 @@ _SWITCHES = ("--strict", "--lexical", "--meaning", "--explain", "--fresh")
 
 def run(call: Call, words: Sequence[str]) -> bool:
     """Run `oracle search` if the words are as plain as most: False for a case that only the parser knows."""
-    given = _read(words)
+    given = read(words, "search", _SWITCHES, least=1)
     if given is None:
         return False
     call.memory_dir = given.get("--memory-dir")
     switches = {name[2:]: name in given for name in _SWITCHES}
     search(call, given["text"], filters_of(given), limit=int(given.get("--limit", "10")), **switches)
     return True
-
-
-def _read(words: Sequence[str]) -> dict[str, Any] | None:
-    return read(words, "search", _SWITCHES, least=1)
 
 
 def filters_of(given: Mapping[str, Any]) -> dict[str, str]:

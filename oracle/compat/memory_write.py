@@ -58,7 +58,11 @@ def main(argv: list[str]) -> int:
     with Context.open(args.memory_dir, warn=warn) as context:
         context.clock = moment = _Moment(_choose_moment(args.iso, context.clock.now_ns()))
         try:
-            draft = _drop_draft(args, moment) if is_drop else _record_draft(args)
+            draft = (
+                _drop_draft(args, moment)
+                if is_drop
+                else _draft(args, title=args.title, body=args.body, author=args.author, extra={})
+            )
             written = _write(context, draft, args, is_drop=is_drop)
         except SecretFound as error:
             return report(error)
@@ -110,10 +114,6 @@ def _choose_moment(text: str | None, now_ns: int) -> int:
     if moment is None:
         raise UsageError(f"--iso {text!r} is not an ISO 8601 moment.", hint="Write it as 2026-04-27T18:30:00Z.")
     return timestamps.to_ns(moment)
-
-
-def _record_draft(args: argparse.Namespace) -> Draft:
-    return _draft(args, title=args.title, body=args.body, author=args.author, extra={})
 
 
 def _drop_draft(args: argparse.Namespace, moment: _Moment) -> Draft:

@@ -120,8 +120,11 @@ def _han_period(match: re.Match[str], today: date) -> str:
 
 
 def _end_of_period(match: re.Match[str], today: date) -> str:
-    unit = match["unit"].lower()
-    step = (match["step"] or "").strip().lower()
+    return _end_of(match["unit"].lower(), (match["step"] or "").strip().lower(), today)
+
+
+def _end_of(unit: str, step: str, today: date) -> str:
+    """Return the last day of a period; of a week its Friday, or the next one."""
     if unit == "day":
         return f"{today}"
     if unit == "week":
@@ -131,13 +134,12 @@ def _end_of_period(match: re.Match[str], today: date) -> str:
 
 
 def _end_in_letters(match: re.Match[str], today: date) -> str:
-    unit = {"d": "day", "w": "week", "m": "month", "q": "quarter", "y": "year"}[match["letter"].lower()]
-    return _end_of_period(compiled(r"(?P<step>)(?P<unit>\w+)").fullmatch(unit) or match, today)
+    units = {"D": "day", "W": "week", "M": "month", "Q": "quarter", "Y": "year"}
+    return _end_of(units[match["letter"]], "", today)
 
 
 def _han_end(match: re.Match[str], today: date) -> str:
-    unit = _HAN_UNITS[match["unit"]]
-    return f"{_first_of(unit, today, _STEPS.get(match['step'] or '', 0) + 1) - timedelta(1)}"
+    return _end_of(_HAN_UNITS[match["unit"]], match["step"] or "", today)
 
 
 def _distance(match: re.Match[str], today: date) -> str:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from oracle.app.records.views import chain_json
+from oracle.app.records.views import backlink_json, chain_json
 from oracle.app.scans.machine import veiled_claim, veiled_fact
 from oracle.domain.names import is_entity
 from oracle.domain.records.packets import Request
@@ -29,7 +29,6 @@ LONGEST_SHOWN = 40_000
 """Characters of a record in one answer. Ask for the rest by line."""
 _MOST_EDGES = 500
 _PLACE = re.compile(r"(.+\.(?:md|json)):(\d{1,9})(?:[-:](\d{1,9}))?")
-_STATUS = {"": "", "retires": "retired"}
 
 
 def search(context: Context, _: Binding, *, query: str, limit: int = 5, strict: bool = False, **filters: str) -> Answer:
@@ -85,23 +84,7 @@ def backlinks(context: Context, _: Binding, *, target: str, types: Sequence[str]
         rows = backlinks_(context, name, types=types)
     kept = rows[:limit]
     chains = listing.chains(context, [row[0] for row in kept])
-    edges = []
-    for source, kind, snippet, line, _mtime, path, by, how in kept:
-        edge: dict[str, object] = {
-            "from": source,
-            "to": name,
-            "type": kind,
-            "line": line,
-            "snippet": snippet,
-            "path": path,
-        }
-        if by:
-            edge |= {
-                "status": _STATUS.get(how, "superseded"),
-                "retired_by": by,
-                **chain_json(chains.get(source, (by,))),
-            }
-        edges.append(edge)
+    edges = [backlink_json(name, row, chains.get(row[0], ())) for row in kept]
     data = {"target": name, "count": len(rows), "backlinks": edges, **standing(context)}
     lines = [
         f"{edge['path']}:{edge['line']} {edge['type']}{_mark(edge)}\n{fenced(str(edge['snippet']))}" for edge in edges

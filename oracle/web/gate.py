@@ -168,9 +168,9 @@ class Gate:
         return next((one for one in self._sessions if any(map(comparer(one), given))), "")
 
     def _open(self, scope: Scope, *, is_in: bool) -> Response | None:
-        """Return the page that leads on to the address without the token, None for an address without a token that counts.
+        """Return the page that leads on to the address without the token, None for an address without a valid token.
 
-        It lets a browser in that is not yet.
+        A browser without a session gets one.
         """
         query = dict(parse_qsl(scope["query_string"].decode("latin-1")))
         given = query.pop(TOKEN, "")

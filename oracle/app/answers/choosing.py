@@ -99,11 +99,9 @@ def choose(
         return _cite(context, _among(context, asked, found, is_last=is_last), set()), ()
     beside = best * (_BESIDE_BEST_HELD if any(hit.held for hit in hits) else _BESIDE_BEST)
     least = max(1.0, beside)
-    replaced = {
-        hit.record.slug: Replaced(hit.record, _chain(context, hit.record))
-        for hit in over
-        if _relevance(asked, hit) >= least
-    }
+    gone = [hit.record for hit in over if _relevance(asked, hit) >= least]
+    by = chains(context, (record.slug for record in gone))
+    replaced = {record.slug: Replaced(record, by.get(record.slug, ())) for record in gone}
     first = now[:1] if any(_relevance(asked, hit) >= 1 for hit in now[:_STRONGEST]) else []
     least = max(_NEARLY, beside) if first else least
     bearing = [(hit, one) for hit, one in found if _relevance(asked, hit) >= least or hit in first]
@@ -178,10 +176,6 @@ def _notes(context: Context, over: Iterable[Hit]) -> set[str]:
 def _title(context: Context, slug: str) -> str:
     summary = query.summary(context.index.database.connect(), slug)
     return Summary.from_row(summary).title if summary is not None else ""
-
-
-def _chain(context: Context, record: Summary) -> tuple[str, ...]:
-    return chains(context, [record.slug]).get(record.slug, ())
 
 
 def _candidate(context: Context, asked: Question, hit: Hit, likely: float, *, is_last: bool) -> _Candidate | None:

@@ -105,17 +105,14 @@ def _wake(context: Context, team: Team, name: ReceiptName, *, seat: str, text: s
 
 
 def _team(context: Context, payload: DecisionPayload, session: str, *, project: str, profile: str) -> Team:
-    named = project or next((found for text in (session, payload.text("from_seat")) if (found := _project(text))), "")
+    found = (rules.split_seat(text)[0] for text in (session, payload.text("from_seat")))
+    named = project or next(filter(None, found), "")
     if not named and not profile:
         raise UsageError(
             say("The project of this decision is unknown."),
             hint=say("Give --project, or --session PROJECT-koder."),
         )
     return open_team(context, named, path=profile)
-
-
-def _project(text: str) -> str:
-    return rules.split_seat(text)[0]
 
 
 def _name(team: Team, payload: DecisionPayload, session: str) -> ReceiptName:

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 _HITS = 12
 """Hits that are looked at, at least; four times the limit when that is more."""
 _FEWEST = 4
-"""Words, of medium weight, that the shorter text counts as having: one common word is no situation."""
+"""The least length of the shorter text, in words of medium weight: one word in common is not enough."""
 _TERMS, _COMMON = 40, 500
-"""Words of a prompt by which experiences are looked for, and records that hold a word which is looked for beside rarer ones."""
+"""How many of the rarest words of a prompt are looked for; and in how many records a word may be, beside rarer ones."""
 _MEDIUM = ""
 """The key of the weight of a medium word."""
 _LONGEST = 4000

@@ -146,12 +146,8 @@ def _relax(count: int, pairs: Sequence[tuple[int, ...]], root: int) -> list[tupl
     tree, top = _spanning_tree(count, pairs, root)
     begun = [tuple(one) for one in igraph.Graph(count + 1, tree).layout_reingold_tilford_circular(root=[top])][:count]
     unit = 0.75 * sqrt(count) / max(hypot(*point) for point in begun)
-    bounds = {
-        "minx": -_FAR,
-        "maxx": _FAR,
-        "miny": -_FAR,
-        "maxy": _FAR,
-    }  # without bounds it is turned at random in the end
+    # Without bounds the layout is turned at random in the end.
+    bounds = {"minx": -_FAR, "maxx": _FAR, "miny": -_FAR, "maxy": _FAR}
     with _one_at_a_time:
         igraph.set_random_number_generator(random.Random(count))  # noqa: S311 - it shakes the nodes a little
         try:

@@ -46,9 +46,7 @@ class Summary:
     @property
     def effective_status(self) -> str:
         """`superseded` or `retired` when a newer record says so, else the record's own status."""
-        if self.retired_by:
-            return "retired" if self.retired_how == "retires" else "superseded"
-        return self.status
+        return status_by(self.retired_how) if self.retired_by else self.status
 
     @property
     def is_retired(self) -> bool:
@@ -64,6 +62,20 @@ class Summary:
             if not values[name]:
                 del values[name]
         return values
+
+
+def status_by(how: str) -> str:
+    """Return the status of a record that another ended, by the type of its link: `retires` or `supersedes`."""
+    return "retired" if how == "retires" else "superseded"
+
+
+def backlink_json(
+    target: str, row: tuple[str, str, str, int, int, str, str, str], chain: Sequence[str]
+) -> dict[str, object]:
+    """Return the JSON form of a link to a target, as the index gives it. `chain` is what replaced its source."""
+    source, kind, snippet, line, _, path, by, how = row
+    edge = {"from": source, "to": target, "type": kind, "line": line, "snippet": snippet, "path": path}
+    return {**edge, "status": status_by(how), "retired_by": by, **chain_json(chain or (by,))} if by else edge
 
 
 _LONGEST_CHAIN = 50

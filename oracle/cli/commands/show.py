@@ -142,8 +142,6 @@ def _print_links(call: Call, text: str, types: Sequence[str], *, is_full: bool, 
         )
 
 
-_STATUSES = {"": "", "retires": "retired"}
-
 backlinks_app = single()
 
 
@@ -155,26 +153,15 @@ def backlinks(call: Call, target: Target, *, types: Types = None, full: Full = F
 
 def print_backlinks(call: Call, target: str, types: Sequence[str], *, is_full: bool, fresh: bool) -> None:
     """Print which records mention a target. Raises NotInMemory when there is no such target."""
-    from oracle.app.records import graph, listing, naming
+    from oracle.app.records import graph, listing, naming, views
 
     with call.context("backlinks") as context:
         graph.check_types(types)
         name = naming.find(context, target, fresh=fresh)
         rows = graph.backlinks(context, name, types=types)
         chains = listing.chains(context, (source for source, *_ in rows))
-    marks = [_STATUSES.get(how, "superseded") for *_, how in rows]
-    edges = [
-        {
-            "from": source,
-            "to": name,
-            "type": kind,
-            "line": line,
-            "snippet": snippet,
-            "path": path,
-            **({"status": mark, "retired_by": by, **chain_json(chains.get(source, (by,)))} if by else {}),
-        }
-        for (source, kind, snippet, line, _, path, by, _), mark in zip(rows, marks, strict=True)
-    ]
+    marks = [views.status_by(how) if by else "" for *_, by, how in rows]
+    edges = [views.backlink_json(name, row, chains.get(row[0], ())) for row in rows]
     cells = [
         (source, kind, str(line), mark, replaced_by(chains.get(source, ())), snippet)
         for (source, kind, snippet, line, *_), mark in zip(rows, marks, strict=True)

@@ -12,7 +12,7 @@ try:  # `hashlib` gives the same but loads OpenSSL, which costs every writing co
 except ImportError:
     from hashlib import blake2b
 
-from oracle.domain.values import value
+from oracle.domain.values import NOTHING, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,6 +87,11 @@ def digest_of(raw: bytes, *, key: bytes = b"", size: int = 16) -> bytes:
 def clip(text: str, most: int) -> str:
     """Return a text of at most `most` characters. One that is cut ends with …."""
     return text if len(text) <= most else f"{text[: max(most - 1, 0)].rstrip()}…"
+
+
+def as_map(value: Value) -> Mapping[str, Value]:
+    """Return a value if it is a map, else an empty one."""
+    return value if isinstance(value, dict) else NOTHING
 
 
 def as_text(value: Value) -> str:

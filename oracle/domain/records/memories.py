@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from oracle.domain import timestamps
-from oracle.domain.markdown.documents import Value, as_list, as_text, clip
+from oracle.domain.markdown.documents import Value, as_list, as_map, as_text, clip
 from oracle.domain.names import SHARED, entity
 from oracle.domain.records import remembered
 from oracle.domain.records.drafts import Draft, Evidence
@@ -139,7 +139,7 @@ def interpret(record: Record, summary: str, words: frozenset[str] = frozenset())
         tags=tuple(as_list(fields.get("tags", ""))),
         source_refs=tuple(as_list(fields.get("source_refs", ""))),
         similar=tuple(as_list(fields.get("similar", ""))),
-        details=_mapping(fields.get("details", "")),
+        details=as_map(fields.get("details", "")),
         ts=record.sort_ts,
         valid_from=timestamps.to_utc(as_text(fields.get("valid_from", ""))),
         valid_to=timestamps.to_utc(as_text(fields.get("valid_to", ""))),
@@ -168,13 +168,6 @@ def _score(stated: Value, default: float) -> float:
     except ValueError:
         return default
     return min(1.0, max(0.0, found))
-
-
-def _mapping(stated: Value) -> Mapping[str, Value]:
-    return stated if isinstance(stated, dict) else NOTHING
-
-
-# -- entities ----------------------------------------------------------------------------------------------------------
 
 
 def type_keys(kind: str) -> list[str]:

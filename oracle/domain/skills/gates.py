@@ -8,7 +8,7 @@ from oracle.wording import Sentence, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
 NAMES = ("enabled", "allow-list", "os", "binaries", "environment", "config", "model")
 
@@ -123,13 +123,9 @@ def _config(needs: Requirements, around: Surroundings) -> SkillGate:
 
 def _look_up(config: Mapping[str, object], path: str) -> object:
     found: object = config
-    for part in _parts(path):
+    for part in filter(None, path.split(".")):
         found = found.get(part) if isinstance(found, dict) else None
     return found
-
-
-def _parts(path: str) -> Iterator[str]:
-    return (part for part in path.split(".") if part)
 
 
 def _model(skill: Skill) -> SkillGate:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from oracle.domain.markdown.documents import Value, as_list, as_text
-from oracle.domain.values import NOTHING, value
+from oracle.domain.markdown.documents import Value, as_list, as_map, as_text
+from oracle.domain.values import value
 
 SOURCES = ("extra", "bundled", "managed", "personal", "project", "workspace")
 """Where skills come from. Of two with one name that of the later source counts."""
@@ -53,9 +53,9 @@ class Skill:
 
 def interpret(fields: Mapping[str, Value], body: str, *, path: str, root: str, source: str) -> Skill:
     """Read a skill from its frontmatter and text; what is missing comes from the folder's name and the first paragraph."""
-    metadata = _mapping(fields.get("metadata", ""))
-    host = next((found for name in _HOSTS if (found := _mapping(metadata.get(name, "")))), metadata)
-    needed = _mapping(host.get("requires", ""))
+    metadata = as_map(fields.get("metadata", ""))
+    host = next((found for name in _HOSTS if (found := as_map(metadata.get(name, "")))), metadata)
+    needed = as_map(host.get("requires", ""))
     folder = path.rsplit("/", 2)[-2]
     name = _one_line(as_text(fields.get("name", "")))[:_LONGEST_NAME] or folder
     return Skill(
@@ -78,10 +78,6 @@ def interpret(fields: Mapping[str, Value], body: str, *, path: str, root: str, s
             systems=tuple(_SYSTEMS.get(word.lower(), word.lower()) for word in _words(host.get("os", ""))),
         ),
     )
-
-
-def _mapping(stated: Value) -> Mapping[str, Value]:
-    return stated if isinstance(stated, dict) else NOTHING
 
 
 def _words(stated: Value) -> tuple[str, ...]:

@@ -49,7 +49,7 @@ def find(given: str, environ: Mapping[str, str], *, home: str) -> str:
 
 def rehearse(path: str, *, period: str) -> Archived:
     """Return what would be moved. Raises UsageError for a missing file, or one that is not UTF-8."""
-    after, merged = compaction.archive_merged(_read(path), period=period)
+    after, merged = compaction.archive_merged(_decode(path, steps.read(path)), period=period)
     return Archived(path, merged, len(after.splitlines()))
 
 
@@ -87,10 +87,6 @@ def _with_entries(archive: str, mine: tuple[Merged, ...], raw: bytes | None) -> 
     text = "" if raw is None else _decode(archive, raw)
     title = os.path.basename(archive).removesuffix(".md")
     return compaction.add_to_archive(text, mine, title=title).encode()
-
-
-def _read(path: str) -> str:
-    return _decode(path, steps.read(path))
 
 
 def _decode(path: str, raw: bytes | None) -> str:

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 from oracle.cli.output import Table
 from oracle.domain.records.chains import replaced_by
-from oracle.domain.spelling import guess
 from oracle.wording import say, say_each, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from oracle.app.context import Context
     from oracle.app.records.views import Summary
@@ -63,20 +62,3 @@ def mark(record: Summary, chain: Sequence[str]) -> str:
 def seat_of(record: Summary) -> str:
     """Return the seat of a record as it is printed."""
     return visible(record.seat_shown) or "-"
-
-
-def known_words(context: Context, filters: Mapping[str, str]) -> str:
-    """Return the way out when a kind, status or author was asked for that no record has, "" if each is known."""
-    from oracle.app.overview import completion
-
-    for name in ("kind", "status", "author"):
-        asked = filters.get(name, "").strip().lower()
-        known = completion.names(context, name) if asked else []
-        if not known or asked in (word.lower() for word in known):
-            continue
-        if meant := guess(asked, known):
-            return meant
-        if name != "author":
-            kinds = say("Known kinds: {known}.", known=known)
-            return kinds if name == "kind" else say("Known statuses: {known}.", known=known)
-    return ""

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from oracle.cli import plain_search
-from oracle.cli.listing import known_words, mark, record_json, records_table, seat_of, with_chains
+from oracle.cli.listing import mark, record_json, records_table, seat_of, with_chains
 from oracle.cli.output import Table, is_terminal, write_out
 from oracle.errors import NotInMemory
 from oracle.wording import say, say_each, visible
@@ -38,7 +38,9 @@ def list_records(call: Call, filters: dict[str, str], *, limit: int, timeline: b
     with call.context("records") as context:
         found = listing.list_records(context, filters, limit=limit, newest_first=True, fresh=fresh)
         if not found:
-            raise _none(filters, context.root.path, known_words(context, filters))
+            from oracle.app.overview import completion
+
+            raise _none(filters, context.root.path, completion.known_words(context, filters))
         records = with_chains(context, found[::-1] if timeline else found)
     document = {"records": [record_json(*item) for item in records], **call.standing}
     if not timeline:

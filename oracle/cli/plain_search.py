@@ -6,7 +6,7 @@ import os
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from oracle.cli.listing import known_words, mark, seat_of
+from oracle.cli.listing import mark, seat_of
 from oracle.cli.output import headed, indented, mark_cuts, write_out
 from oracle.errors import NotInMemory, UsageError
 from oracle.wording import say
@@ -100,7 +100,9 @@ def search(
         call.take(found)
         hits: list[Hit] = found.result
         if not hits:
-            hint = known_words(context, filters) or _way_out(context, words, filters)
+            from oracle.app.overview import completion
+
+            hint = completion.known_words(context, filters) or _way_out(context, words, filters)
             raise NotInMemory(say("not_in_memory_db: nothing was found for {words!r}.", words=_cut(words)), hint=hint)
         root = context.root
     if hits[0].instead_of:

@@ -41,13 +41,10 @@ def search(context: Context, _: Binding, *, query: str, limit: int = 5, strict: 
     hits: list[Hit] = found.result
     data = {"records": [hit.as_json() for hit in hits], **found.standing}
     if not hits:
-        return refusal(
-            NotInMemory(
-                say("not_in_memory_db: nothing was found for these words."),
-                hint=say("Try fewer words, or fewer filters."),
-            ),
-            data,
-        )
+        from oracle.app.overview.completion import known_words
+
+        hint = known_words(context, filters) or say("Try fewer words, or fewer filters.")
+        return refusal(NotInMemory(say("not_in_memory_db: nothing was found for these words."), hint=hint), data)
     return Answer(data, "\n\n".join(map(_hit, hits)))
 
 
@@ -126,9 +123,10 @@ def list_records(context: Context, _: Binding, *, limit: int = 20, **filters: st
     records = [{**item.as_json(), **chain_json(chains.get(item.slug, ()))} for item in found]
     data = {"records": records, **standing(context)}
     if not found:
-        return refusal(
-            NotInMemory(say("not_in_memory_db: no record matches these filters."), hint=say("Try fewer filters.")), data
-        )
+        from oracle.app.overview.completion import known_words
+
+        hint = known_words(context, filters) or say("Try fewer filters.")
+        return refusal(NotInMemory(say("not_in_memory_db: no record matches these filters."), hint=hint), data)
     return Answer(data, "\n".join(line_of(item, chains.get(item.slug, ())) for item in found))
 
 

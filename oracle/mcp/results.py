@@ -113,7 +113,9 @@ def for_tools(error: OracleError, arguments: Mapping[str, object] = NOTHING) -> 
     named = [_COMMAND.sub(lambda found: f"`{tools[found['word']]}`", text) for text in kept]
     hint = " ".join(filter(None, (_choose(text, arguments) for text in named)))
     error.hint = f"{hint[:-1]}." if hint.endswith(";") else hint
-    error.sentence = _OPTION.sub(lambda found: _argument(found, arguments) or found[0], error.sentence)
+    error.sentence = _OPTION.sub(
+        lambda found: _argument(found, arguments) or f"`{found['name'].replace('-', '_')}`", error.sentence
+    )
     return error
 
 

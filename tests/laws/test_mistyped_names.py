@@ -19,6 +19,7 @@ from oracle.domain.names import NAMESPACES, ORPHAN_KINDS, ROLES
 from oracle.domain.records.drafts import STATUSES, Draft
 from oracle.domain.spelling import find_near, is_one_letter_off, suggest
 from oracle.errors import MistypedProject, OracleError, UsageError
+from oracle.mcp.schemas import FILTERS
 from oracle.mcp.tools import BY_NAME
 from tests.laws.test_every_parameter_is_clean import (
     EXTENTS,
@@ -287,6 +288,41 @@ def test_a_tool_names_the_word_that_was_meant(outset: World, tool: str, name: st
     given = {one: arguments[one]["examples"][0] for one in BY_NAME[tool].required} | {name: choice[:2] + choice[3:]}
     result = call(root_of(outset.untouched()), tool, **given)
     assert (result.code, f"Did you mean {choice}?" in result.text) == ("usage", True)
+
+
+@pytest.mark.parametrize("tool", ["list_records", "search"])
+@pytest.mark.parametrize(
+    ("name", "choice"),
+    [
+        (words[-1], word)
+        for words, known in OFFERED.items()
+        if words[0] == "list"
+        for word in known
+        if words[-1] in FILTERS
+    ],
+)
+def test_a_tool_names_the_filter_that_was_meant_as_the_command_does(
+    outset: World, tool: str, name: str, choice: str
+) -> None:
+    given = {"query": "retry"} if tool == "search" else {}
+    result = call(root_of(outset.untouched()), tool, **given, **{name: choice[:2] + choice[3:]})
+    assert (result.code, f"Did you mean {choice}?" in result.text) == ("not_in_memory_db", True), result.text
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("backlinks", {"target": "entity:taskid:ARENA-1", "types": ["supersdes"]}),
+        ("graph", {"target": "entity:taskid:ARENA-1", "types": ["supersdes"]}),
+        ("graph", {"target": "entity:taskid:ARENA-1", "direction": "bth"}),
+        ("handoffs", {"state": "opne"}),
+        ("write_record", {"kind": "decision", "title": "A", "body": "B.", "project": "shop", "status": "opne"}),
+        ("packet", {"role": "plannr", "goal": "A"}),
+    ],
+)
+def test_a_tool_asks_about_a_word_of_any_closed_set(outset: World, tool: str, given: dict[str, object]) -> None:
+    result = call(root_of(outset.untouched()), tool, **given)
+    assert (result.is_error, "Did you mean " in result.text) == (True, True), result.text
 
 
 @pytest.mark.parametrize(

@@ -340,8 +340,7 @@ def test_a_hint_names_arguments_and_no_option(name: str, hint: str, told: str):
     error = OracleError("The --reason or --since is none.", hint=hint)
     answer = refusal(error, arguments=BY_NAME[name].arguments)
     assert answer.data["error"]["hint"] == told
-    reason = "`reason`" if name == "retire_record" else "--reason"
-    assert answer.data["error"]["message"] == f"The {reason} or --since is none."
+    assert answer.data["error"]["message"] == "The `reason` or `since` is none."
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,12 @@ from oracle.app.delivery.handoffs import STATES
 from oracle.domain.delivery import receipts, workflows
 from oracle.domain.names import ENTITY, NAMESPACES, ORPHAN_KINDS, ROLES
 from oracle.domain.records import drafts
+from oracle.domain.spelling import guess
 from oracle.errors import OracleError
 from oracle.index.read.names import distinct, entities_beginning, slugs_beginning
 from oracle.store.root import facts, profile, projects
 from oracle.store.root.layout import Root
+from oracle.wording import say
 
 MAX_OFFERED = 200
 _MOST_BYTES = 8 << 20
@@ -29,6 +31,21 @@ _PREFIXES = {"task": "entity:taskid:", "session": "entity:key:session/"}
 def names(context: Context, what: str) -> list[str]:
     """Return the different values of one of COLUMNS, sorted. A status is the effective one."""
     return context.index.read(lambda connection: distinct(connection, what))
+
+
+def known_words(context: Context, filters: Mapping[str, str]) -> str:
+    """Return the way out when a kind, status or author was asked for that no record has, "" if each is known."""
+    for name in ("kind", "status", "author"):
+        asked = filters.get(name, "").strip().lower()
+        known = names(context, name) if asked else []
+        if not known or asked in (word.lower() for word in known):
+            continue
+        if meant := guess(asked, known):
+            return meant
+        if name != "author":
+            kinds = say("Known kinds: {known}.", known=known)
+            return kinds if name == "kind" else say("Known statuses: {known}.", known=known)
+    return ""
 
 
 def offer(context: Context, what: str, beginning: str, *, project: str = "") -> list[str]:

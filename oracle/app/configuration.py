@@ -12,7 +12,7 @@ import os
 
 from oracle.domain.spelling import suggest
 from oracle.domain.values import value
-from oracle.errors import UsageError
+from oracle.errors import OwnershipError, UsageError
 from oracle.store.disk import files, rewriting, steps
 from oracle.store.root.configuration import LANGUAGES, SETTINGS
 from oracle.store.root.features import (
@@ -22,7 +22,7 @@ from oracle.store.root.features import (
     is_experience_value,
     is_text_list,
 )
-from oracle.wording import say
+from oracle.wording import joined, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ def set_value(context: Context, key: str, text: str) -> Setting:
 
 
 def trust(context: Context) -> str:
-    """Trust the present content of `config.toml`; return its SHA-256. Raises UsageError without a file, DiskFailure."""
+    """Trust the present content of `config.toml`; return its SHA-256. Raises UsageError, OwnershipError, DiskFailure."""
     digest = _digest(context)
     if not digest:
         raise UsageError(say("There is no {settings}.", settings=SETTINGS), hint=say("Set something first."))
@@ -219,9 +219,15 @@ def trust(context: Context) -> str:
 
 
 def is_trusted(context: Context) -> bool:
-    """Return whether the owner trusted the present content of `config.toml`."""
+    """Return whether the owner trusted the present content of `config.toml`. A list that others may write is left unread."""
     digest = _digest(context)
-    return bool(digest) and _trusted().get(os.path.realpath(context.root.path)) == digest
+    if not digest:
+        return False
+    try:
+        return _trusted().get(os.path.realpath(context.root.path)) == digest
+    except OwnershipError as error:
+        context.warn(joined(" ", (error.sentence, error.hint)))
+        return False
 
 
 def _trusted_file() -> str:
@@ -231,8 +237,12 @@ def _trusted_file() -> str:
 
 
 def _trusted() -> Mapping[str, object]:
+    """Return the SHA-256 of each trusted Root. Raises OwnershipError for a list that others may write."""
+    path = os.path.realpath(_trusted_file())
+    for place in (path, os.path.dirname(path)):
+        files.require_own(place)
     try:
-        found = json.loads(steps.read(_trusted_file()) or b"{}")
+        found = json.loads(steps.read(path) or b"{}")
     except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -88,6 +88,7 @@ def _completion(args: argparse.Namespace) -> Completion:
         notifies=notifies(args),
         needs_lineage=args.strict_lineage,
         is_any_branch=args.allow_branch_mismatch,
+        is_unsolicited=args.unsolicited,
         fields={key: item for key, item in fields.items() if item},
     )
 
@@ -120,6 +121,7 @@ def _parser() -> argparse.ArgumentParser:
         help="accepted for compatibility; no effect",
     )  # fmt: skip
     parser.add_argument("--ack-only", action="store_true", help="only acknowledge that the target has it")
+    parser.add_argument("--unsolicited", action="store_true", help="nobody asked, though a similar task waits")
     add_notify(parser)
     add_secrets(parser)
     return parser

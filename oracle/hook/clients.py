@@ -81,7 +81,7 @@ def find_events(client: Client, names: str) -> list[str]:
     if unknown or not wanted:
         raise UsageError(
             say("The client has no event {event!r}.", event=unknown),
-            hint=say("Choose among {choices}, or all.", choices=list(client.events)),
+            hint=suggest(unknown, (*client.events, ALL_EVENTS)),
         )
     return wanted
 

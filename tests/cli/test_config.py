@@ -74,3 +74,26 @@ def test_trust_holds_for_the_content_alone(oracle, root: Path, tmp_path: Path, m
     assert json.loads(oracle("config", "list", "--json")[1])["trusted"] is True
     oracle("config", "set", "language", "zh")
     assert json.loads(oracle("config", "list", "--json", "--lang", "en")[1])["trusted"] is False
+
+
+@pytest.mark.parametrize("name", ["trusted.json", "."])
+@pytest.mark.parametrize("mode", [0o020, 0o002])
+def test_a_list_that_others_may_write_trusts_nothing(
+    oracle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, mode: int
+):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    oracle("config", "set", "synthesizer", '["cat"]')
+    assert oracle("config", "trust")[0] == 0
+    place = tmp_path / "state" / "memory-oracle" / name
+    place.chmod(place.stat().st_mode | mode)
+    code, out, err = oracle("config", "list", "--json", "--lang", "en")
+    assert (code, json.loads(out)["trusted"], "others may write it" in err, "chmod go-w" in err) == (
+        0,
+        False,
+        True,
+        True,
+    )
+    code, _, err = oracle("config", "trust", "--lang", "en")
+    assert (code, "others may write it" in err, "chmod go-w" in err) == (5, True, True)
+    place.chmod(place.stat().st_mode & ~mode)
+    assert json.loads(oracle("config", "list", "--json")[1])["trusted"] is True

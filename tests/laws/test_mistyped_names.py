@@ -202,6 +202,21 @@ def test_a_program_asks_about_a_mistyped_task_and_takes_a_confirmation(
     assert run(program, place, words, monkeypatch)[0] == 0  # now it is known
 
 
+@pytest.mark.parametrize(
+    ("typed", "asks"), [("q-17", True), ("Q-71", True), ("Q17", True), ("Q-1", False), ("Q-18", False)]
+)
+def test_a_completion_asks_about_a_mistyped_task_but_not_about_another_number(
+    outset: World, typed: str, asks: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = outset.copy()
+    program = Program(["complete_handoff"], [], {}, importlib.import_module("oracle.compat.complete_handoff").main)
+    words = ["--profile", str(next(place.rglob("*profile*.toml"))), "--source", "memory", "--target", "planner"]
+    words += ["--task-id", typed, "--no-notify"]
+    code, said = run(program, place, words, monkeypatch)
+    assert ("did you mean Q-17" in said, code, holding(place, f"{typed}__memory") != []) == (asks, asks * 2, not asks)
+    assert run(program, place, [*words, "--unsolicited"], monkeypatch)[0] == 0
+
+
 @pytest.mark.parametrize("typed", ["q-17", "Q-1", "Q-71"])
 def test_the_tool_asks_about_a_mistyped_task_and_takes_a_confirmation(outset: World, typed: str) -> None:
     root = root_of(outset.copy())

@@ -49,6 +49,8 @@ class Completion:
     notifies: bool = True
     needs_lineage: bool = False
     is_any_branch: bool = False
+    is_unsolicited: bool = False
+    """Whether it is known that nobody asked, though a task with nearly the same id waits."""
     fields: Mapping[str, object] = NOTHING
     secrets: str = guard.REFUSE
     """What to do when it holds what looks like a secret."""
@@ -57,14 +59,16 @@ class Completion:
 def complete(context: Context, given: Completion) -> Delivered:
     """Complete a handoff. Another completion is replaced and kept, and its ACK ends. The same again changes nothing.
 
-    Raises CompletionRefused, SecretFound, PrivacyBlocked, UsageError, NoProfile, HandoffFailed. A wake-up that fails is a warning
-    and stays in the inbox.
+    Raises CompletionRefused, MistypedTask, SecretFound, PrivacyBlocked, UsageError, NoProfile, HandoffFailed. A wake-up that fails
+    is a warning and stays in the inbox.
     """
     cleaned, redacted = guard.clean(context, contents_of(given), given.secrets, what=say("The handoff"))
     given = replace(given, **cleaned)
     team = open_team(context, given.project, path=given.profile)
     dispatches.refuse_decision(team, given.task_id)
     source, target = team.seat_meant(given.source), team.seat_meant(given.target)
+    if not given.is_unsolicited:
+        dispatches.refuse_unknown(team, given.task_id, source)
     name = team.receipt(given.task_id, source, target or dispatches.asker_of(team, given.task_id, source))
     asked = dispatches.dispatch_answered(team.folder, name)
     receipt = _receipt(context, team, given, name, asked)

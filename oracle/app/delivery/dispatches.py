@@ -72,20 +72,31 @@ def refuse_stray(team: Team, name: ReceiptName, *, is_unsolicited: bool = False)
                 hint=say("Deliver it to {seat}.", seat=asked.reply_to),
             )
     if not is_unsolicited:
-        _refuse_mistyped(team, name)
+        _refuse_mistyped(team, name.task_id, name.source)
 
 
-def _refuse_mistyped(team: Team, name: ReceiptName) -> None:
+def refuse_unknown(team: Team, task_id: str, source: str) -> None:
+    """Raise MistypedTask if nothing is known of a task, and its id is nearly that of one that waits for this seat.
+
+    Seats complete tasks that nobody dispatched, so a task of another number is another task.
+    """
+    if next(iter(handoffs.receipts_of(team.folder, task_id)), None) is None:
+        _refuse_mistyped(team, task_id, source, keeps_digits=True)
+
+
+def _refuse_mistyped(team: Team, task_id: str, source: str, *, keeps_digits: bool = False) -> None:
     for other, suffix in _names(team.folder):
-        if suffix or other.target != name.source or not is_mistyped(name.task_id, other.task_id):
+        if suffix or other.target != source or not is_mistyped(task_id, other.task_id):
+            continue
+        if keeps_digits and sorted(filter(str.isdigit, task_id)) != sorted(filter(str.isdigit, other.task_id)):
             continue
         waiting = handoffs.read(team.folder, other)
         if waiting is not None and waiting.kind is ReceiptKind.DISPATCH:
             raise MistypedTask(
                 say(
                     "Nobody asked {source} under the task id {task_id}; did you mean {near}, which {seat} waits for?",
-                    source=name.source,
-                    task_id=name.task_id,
+                    source=source,
+                    task_id=task_id,
                     near=other.task_id,
                     seat=waiting.reply_to,
                 ),

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from oracle.domain.values import NOTHING, value
-from oracle.errors import NewerVersion, OwnershipError, UsageError
+from oracle.errors import NewerVersion, UsageError
 from oracle.store.disk import files, folders, steps
 from oracle.store.root.layout import Root
 from oracle.wording import say
@@ -141,12 +141,7 @@ class Ledger:
     def _require_own(self) -> None:
         """Raise OwnershipError if another user may change the ledger: an undo writes wherever it says."""
         for path in (os.path.dirname(self.folder), self.folder, self._file):
-            found = os.lstat(path)
-            if found.st_mode & 0o022 or found.st_uid != os.geteuid():
-                raise OwnershipError(
-                    say("{path} is not used: others may write it.", path=path),
-                    hint=say("Look at what it lists; if it is yours, run chmod go-w on it."),
-                )
+            files.require_own(path)
 
     def _write(self) -> None:
         if not self._entries and not os.path.isdir(self.folder):

@@ -13,7 +13,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from oracle.errors import DiskFailure, OracleError, RecordExists
+from oracle.errors import DiskFailure, OracleError, OwnershipError, RecordExists
 from oracle.store.disk import folders
 from oracle.wording import say
 
@@ -28,6 +28,19 @@ def make_folder(path: str, *, sync: bool = False) -> None:
     """Create a folder and its parents with mode 0700. `sync` syncs the new names to disk. Raises DiskFailure."""
     with failing(path):
         folders.make(path, sync=sync)
+
+
+def require_own(path: str) -> None:
+    """Raise OwnershipError if another user may change a file or folder that is there."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return
+    if found.st_mode & 0o022 or found.st_uid != os.geteuid():
+        raise OwnershipError(
+            say("{path} is not used: others may write it.", path=path),
+            hint=say("Look at what it lists; if it is yours, run chmod go-w on it."),
+        )
 
 
 def disk_failure(path: str, error: OSError) -> OracleError:

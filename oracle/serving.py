@@ -169,6 +169,10 @@ class Workers:
         """Run a job in a worker. It may call `with_context`. Raises what the job raises."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, job)
 
+    def begin(self, job: Callable[[], object]) -> None:
+        """Run a job in a worker, and forget what becomes of it."""
+        self._threads.submit(job)
+
     def close(self) -> None:
         """Wait for running jobs, so that no write is cut short."""
         self._threads.shutdown(cancel_futures=True)

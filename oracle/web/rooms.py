@@ -24,6 +24,9 @@ MOST_HITS = 20
 MOST_ROWS = 100
 """Rows of a list on one page. The next page has the next ones."""
 
+MOST_NODES, FEW_NODES = 200, 60
+"""Nodes of a drawing, and how many it begins with."""
+
 MOST_LINES = 1500
 """Lines of a record on one page."""
 
@@ -147,6 +150,7 @@ def entity(context: Context, address: PageQuery) -> RoomPage:
 
 def graph(context: Context, address: PageQuery) -> RoomPage:
     """Show the neighbourhood of a record or an entity."""
+    from oracle.app.pages.graph import gather
     from oracle.app.records import graph as use_case
     from oracle.app.records import naming
 
@@ -157,20 +161,23 @@ def graph(context: Context, address: PageQuery) -> RoomPage:
     depth = address.number("depth", 1, 1, 4)
     target = naming.find(context, name)
     walk = use_case.graph(context, target, depth=depth, direction="both")
-    shown = {"name": target, "walk": walk, "depth": depth, "most": MOST_BACKLINKS}
-    return RoomPage("graph.html", say("Graph of {name}", name=target), shown)
+    most = address.number("most", FEW_NODES, 1, MOST_NODES)
+    shown = {"name": target, "walk": walk, "drawn": gather(context, walk, most=most), "depth": depth}
+    shown |= {"most": MOST_ROWS, "more": min(most + FEW_NODES, MOST_NODES)}
+    return RoomPage("graph.html", say("Graph of {name}", name=target.removeprefix("entity:")), shown)
 
 
 def timeline(context: Context, address: PageQuery) -> RoomPage:
     """Show the records of a window of time, by day, the newest first."""
+    from oracle.app.pages.timeline import gather
     from oracle.app.records import listing
 
-    found = listing.list_records(context, address.filters, limit=MOST_ROWS + 1, newest_first=True)
-    kept = found[:MOST_ROWS]
+    found = gather(context, address.filters, most=MOST_ROWS)
+    kept = found.records[::-1]
     days = [(day, list(items)) for day, items in groupby(kept, key=lambda one: one.sort_ts[:10])]
-    older = kept[-1].sort_ts if len(found) > MOST_ROWS else ""
     chains = listing.chains(context, [one.slug for one in kept if one.retired_by])
-    shown = {"days": days, "older": older, "chains": chains, "filters": address.filters}
+    shown = {"drawn": found, "days": days, "older": kept[-1].sort_ts if found.has_older else ""}
+    shown |= {"chains": chains, "filters": address.filters}
     return RoomPage("timeline.html", say("Timeline"), shown)
 
 

@@ -57,6 +57,7 @@ class PageServer:
 
     def run(self, stop: StopSignal) -> None:
         """Serve until the signal comes."""
+        self.site.warm()
         try:
             serve(self.gate, self._door, stop)
         finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sse_starlette import EventSourceResponse
@@ -58,6 +59,15 @@ class Site:
         ]
         return Starlette(routes=routes, exception_handlers={404: self._missing, TooLarge: _too_large})
 
+    def warm(self) -> None:
+        """Load what pages need, so that the first one does not wait for it."""
+        words = PageQuery({"q": "memory"})
+        shared = {"form_token": "", "state": "", "root": self._root}
+        for path in ("/", "/search", "/timeline", "/graph"):
+            make = _bound(ROOMS[path], words)
+            self._workers.begin(partial(self._make, make, languages.ENGLISH, {**shared, "path": path}))
+        self._workers.begin(views.warm)
+
     def close(self) -> None:
         """Wait for the pages that are being made."""
         self._workers.close()
@@ -68,8 +78,8 @@ class Site:
             address = PageQuery(dict(request.query_params))
             if room is ROOMS["/doctor"] and address.text("run"):
                 async with self._slow:  # it reads every file, so one at a time
-                    return await self._answer(request, lambda context: room(context, address))
-            return await self._answer(request, lambda context: room(context, address))
+                    return await self._answer(request, _bound(room, address))
+            return await self._answer(request, _bound(room, address))
 
         return show
 
@@ -124,6 +134,10 @@ class Site:
             raise NotFound(say("There is no such page."), hint=say("Follow a link, or search."))
 
         return await self._answer(request, none)
+
+
+def _bound(room: Room, address: PageQuery) -> Callable[[Context], RoomPage | str]:
+    return lambda context: room(context, address)
 
 
 def _error_page(error: OracleError) -> RoomPage:

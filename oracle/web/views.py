@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
+from oracle.app.pages import svg
 from oracle.domain import timestamps
 from oracle.domain.links.links import reference_key
 from oracle.domain.names import is_entity
@@ -18,6 +19,9 @@ from oracle.web import languages
 from oracle.wording import say, say_many, spelled_lines, spoken
 
 if TYPE_CHECKING:
+    from oracle.app.delivery.handoffs import Story
+    from oracle.app.pages.graph import Neighbourhood
+    from oracle.app.pages.timeline import Timeline
     from oracle.web.rooms import RoomPage
 
 _HERE = Path(__file__).parent
@@ -40,11 +44,20 @@ def render(page: RoomPage, **shared: object) -> str:
     return template.render(title=page.title, menu=MENU, language=languages.current(), **shared, **page.shown)
 
 
+def warm() -> None:
+    """Load what draws graphs, which takes half a second."""
+    from oracle.app.pages.graph import DrawnNode, Neighbourhood
+
+    nodes = tuple(DrawnNode(name, name, "task", "", 0, "") for name in "ab")
+    _graph_svg(Neighbourhood("a", nodes, (("a", "b", "supports"),), 0), "")
+
+
 @cache
 def statics() -> dict[str, tuple[bytes, str]]:
     """Return the files that pages load, by name: the bytes and the type."""
     types = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-    return {path.name: (path.read_bytes(), types[path.suffix]) for path in sorted((_HERE / "static").iterdir())}
+    found = {path.name: (path.read_bytes(), types[path.suffix]) for path in sorted((_HERE / "static").iterdir())}
+    return found | {"drawing.css": (svg.style().encode(), types[".css"])}
 
 
 @cache
@@ -78,6 +91,12 @@ def _legible(item: object) -> object:
     return "" if item is None else spelled_lines(spoken(item) if isinstance(item, str) else str(item))
 
 
+def _code(text: str) -> Markup:
+    """Return a sentence with what it has in backticks as code."""
+    parts = [escape(part) for part in str(_legible(text)).split("`")]
+    return Markup("").join(Markup("<code>{}</code>").format(part) if at % 2 else part for at, part in enumerate(parts))
+
+
 def _moment(text: str) -> str:
     """Return a timestamp to the minute."""
     return text[:16].replace("T", " ")
@@ -95,8 +114,13 @@ def _environment() -> Environment:
         auto_reload=False,
     )
     made.globals |= {"say": say, "say_many": say_many, "to": to, "address_of": address_of, "static": static_address}
-    made.globals |= {"page_html": _page_html}
-    made.filters |= {"age": timestamps.say_age, "moment": _moment, "name": _short}
+    made.globals |= {
+        "page_html": _page_html,
+        "graph_svg": _graph_svg,
+        "timeline_svg": _timeline_svg,
+        "story_svg": _story_svg,
+    }
+    made.filters |= {"age": timestamps.say_age, "moment": _moment, "name": _short, "code": _code}
     made.filters |= {"from_seconds": lambda seconds: timestamps.from_mtime(int(seconds * 1e9))}
     return made
 
@@ -105,6 +129,24 @@ def _page_html(text: str) -> Markup:
     from oracle.app.pages.markdown import to_html
 
     return Markup(to_html(text, link=link_from))  # noqa: S704 -- it is cleaned there
+
+
+def _graph_svg(found: Neighbourhood, more: str) -> Markup:
+    from oracle.app.pages import graph
+
+    return Markup(graph.draw(found, link=address_of, more=more))  # noqa: S704 -- every text in it is escaped
+
+
+def _timeline_svg(found: Timeline, more: str) -> Markup:
+    from oracle.app.pages import timeline
+
+    return Markup(timeline.draw(found, link=address_of, more=more))  # noqa: S704 -- every text in it is escaped
+
+
+def _story_svg(story: Story) -> Markup:
+    from oracle.app.pages import story as drawings
+
+    return Markup(drawings.draw(story, link=lambda _: ""))  # noqa: S704 -- every text in it is escaped
 
 
 def _short(target: str) -> str:

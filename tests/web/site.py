@@ -37,6 +37,7 @@ PAGES = (
     "/record?name=webhooks-retry-twice",
     "/record?name=hostile",
     "/entity?name=SHOP-12",
+    "/entity?name=entity:url:https://good.example/a",
     "/graph",
     "/graph?name=SHOP-12&depth=2",
     "/timeline",

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import json
-import re
-import signal
 import socket
 import subprocess
 import sys
@@ -17,50 +14,13 @@ import pytest
 
 from oracle.domain.records.drafts import Draft
 from oracle.web import live
+from tests.web.server import CHECKOUT, START, Served
 from tests.web.site import make_team
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.app.squad import Squad
-
-CHECKOUT = Path(__file__).resolve().parents[2]
-START = "import sys; from oracle.cli.main import run; sys.exit(run())"
-
-
-class Served:
-    """A server that was started, and a cookie for it."""
-
-    def __init__(self, root: Path, *words: str) -> None:
-        command = [sys.executable, "-c", START, "web", "--memory-dir", str(root), "--port", "0", "--json", *words]
-        self.process = subprocess.Popen(command, cwd=CHECKOUT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        assert self.process.stdout
-        said = b""
-        while not said.rstrip().endswith(b"}"):
-            said += self.process.stdout.readline()
-        self.url = json.loads(said)["url"]
-        self.port = int(self.url.split(":")[2].partition("/")[0])
-        reply = self.request(self.url.partition(str(self.port))[2])
-        self.cookie = reply.getheader("set-cookie", "").partition(";")[0]
-
-    def request(self, address: str, **headers: str) -> http.client.HTTPResponse:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        cookie = {"Cookie": self.cookie} if hasattr(self, "cookie") else {}
-        connection.request("GET", address, headers={**cookie, **headers})
-        return connection.getresponse()
-
-    def listen(self, seen: str, **headers: str) -> http.client.HTTPResponse:
-        return self.request(f"/events?since={seen}", **headers)
-
-    def state(self) -> str:
-        found = re.search(r'data-events="/events\?since=([^"]+)"', self.request("/").read().decode())
-        assert found
-        return found[1]
-
-    def end(self) -> int:
-        self.process.send_signal(signal.SIGTERM)
-        self.process.communicate(timeout=60)
-        return self.process.returncode
 
 
 def next_event(stream: http.client.HTTPResponse) -> dict[str, str]:

@@ -2,6 +2,7 @@
 // Pages work without this file. It renews a page when something changed, and lets drawings be moved.
 
 (() => {
+  document.documentElement.classList.add("scripted");
   const live = document.getElementById("live");
 
   // A form that a person is filling in is left alone, and so is a selection.

@@ -10,7 +10,7 @@ from oracle.app.hubs.pushing import push
 from oracle.app.hubs.sync import Synced, result_of, sync, syncing
 from oracle.app.hubs.visit import MARKS, Visit, look, open_visit
 from oracle.domain.hub.paths import HubFile, parse
-from oracle.domain.hub.replication import differences, folder_digests, is_own_row
+from oracle.domain.hub.replication import differences, folder_digests, is_fenced, is_own_row
 from oracle.domain.hub.rows import Home, Membership, Row
 from oracle.domain.names import check_name
 from oracle.domain.values import value
@@ -108,7 +108,7 @@ def _fix(visit: Visit, found: tuple[HubDifference, ...]) -> None:
     placer = Placer(visit.tree)
     for one in found:
         file = parse(one.path)
-        if one.what is CHANGED and file is not None:
+        if file is not None and (one.what is CHANGED or (one.what is UNKNOWN and is_fenced(file))):
             visit.conflict(file, placer.set_aside(file))
             visit.note_here(file, "")
         elif one.what is UNSENT and one.path in visit.here:

@@ -10,10 +10,9 @@ from contextlib import suppress
 
 from oracle.app import guard
 from oracle.app.hubs.visit import Visit
-from oracle.domain.hub.paths import FileKind, HubFile, parse
+from oracle.domain.hub.paths import HubFile, parse
 from oracle.domain.hub.replication import Agreed, is_much
 from oracle.domain.hub.rows import Row
-from oracle.domain.names import MEMORY
 from oracle.domain.safety.privacy import Guard
 from oracle.errors import TreeEmptied
 from oracle.store.hub import ledger as ledgers
@@ -70,7 +69,7 @@ def _rows(visit: Visit, gone: Sequence[str]) -> Iterator[Row]:
             continue
         visit.ledger.refused.pop(path, None)
         data = visit.tree.read(file)
-        if data is None or _is_of_other_home(visit, file, data):
+        if data is None:
             continue
         if finding := find_refusal(rules, path, data):
             visit.refuse(path, GUARDED + finding)
@@ -85,17 +84,6 @@ def _is_changed(visit: Visit, path: str, sha256: str) -> bool:
     agreed, file = visit.ledger.agreed.get(path), parse(path)
     is_new = agreed is None or agreed.sha256 != sha256
     return is_new and file is not None and visit.wants(file) and visit.is_mine(path)
-
-
-def _is_of_other_home(visit: Visit, file: HubFile, data: bytes) -> bool:
-    """Return whether a response belongs to a memory seat that runs on another machine."""
-    if file.kind is not FileKind.RESPONSE:
-        return False
-    try:
-        project = json.loads(data).get("project")
-    except (AttributeError, ValueError, RecursionError):
-        return True  # it is half written
-    return visit.homes.get((str(project), MEMORY), visit.hub.machine) != visit.hub.machine
 
 
 def find_refusal(rules: Guard, path: str, data: bytes) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from oracle.app.hubs.ports import Hub
 from oracle.domain.hub.paths import FileKind, HubFile, parse
 from oracle.domain.hub.replication import may_send
 from oracle.domain.hub.rows import Membership
+from oracle.domain.names import MEMORY
 from oracle.errors import OracleError
 from oracle.store.hub import ledger as ledgers
 from oracle.store.hub.ledger import SyncLedger, TeamView
@@ -46,8 +48,18 @@ class Visit:
 
     def is_mine(self, path: str) -> bool:
         """Return whether this machine may change a file, as far as it knows."""
-        file = parse(path)
-        return file is not None and may_send(file, self.ledger.agreed.get(path), self.hub.machine, self.homes)
+        file, agreed = parse(path), self.ledger.agreed.get(path)
+        if file is None or not may_send(file, agreed, self.hub.machine, self.homes):
+            return False
+        return agreed is not None or file.kind is not FileKind.RESPONSE or self._is_of_memory_here(file)
+
+    def _is_of_memory_here(self, file: HubFile) -> bool:
+        """Return whether a new response is that of a memory seat which runs here."""
+        try:
+            project = json.loads(self.tree.read(file) or b"").get("project")
+        except (AttributeError, ValueError, RecursionError):
+            return False  # it is half written
+        return self.homes.get((str(project), MEMORY), self.hub.machine) == self.hub.machine
 
     def digest_here(self, file: HubFile) -> str:
         """Return the digest of a file as it is on disk, "" for none."""

@@ -63,9 +63,14 @@ def step_for(file: HubFile, at: Standing) -> Step:
         if at.here and at.is_restored:
             return Step.WAIT
         return Step.PLACE if at.theirs else Step.REMOVE
-    if file.seat or file.kind is FileKind.RESPONSE:
+    if is_fenced(file):
         return Step.SET_ASIDE
     return Step.KEEP_BESIDE if at.theirs else Step.INHERIT
+
+
+def is_fenced(file: HubFile) -> bool:
+    """Return whether a file is that of a seat, so that only the seat's home may write it."""
+    return bool(file.seat) or file.kind is FileKind.RESPONSE
 
 
 def _step_of_owner(at: Standing) -> Step:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.hub.cluster import Cluster
+    from tests.hub.machines import Team as TeamOfTest
 
     Oracle = Callable[..., tuple[int, str, str]]
 
@@ -102,3 +103,29 @@ def test_sql_for_an_administrator(oracle: Oracle) -> None:
     assert (code, "CREATE SCHEMA oracle_hub" in out, "'harbor'" in out) == (0, True, True)
     code, out, _ = oracle("owner", "hub", "invite", "laptop", "dbname=hub", "--team", "harbor", "--print-sql")
     assert (code, "CREATE ROLE" in out, "PASSWORD" in out) == (0, True, False)
+
+
+def test_what_one_machine_writes_the_other_finds_by_commands(oracle: Oracle, team: TeamOfTest, tmp_path: Path) -> None:
+    for name in ("laptop", "server"):
+        joined = ("hub", "join", team.invite(name), "--team", team.name, "--machine", name)
+        assert oracle(name, *joined)[0] == 0
+    record = tmp_path / "laptop/projects/demo/decision/queue.md"
+    record.parent.mkdir(parents=True)
+    record.write_text("# Queue\n\nWe use Kafka for the queue.\n")
+    assert json.loads(oracle("laptop", "hub", "status", "--json")[1])["ahead"] == ["projects/demo/decision/queue.md"]
+    assert oracle("laptop", "hub", "sync") == (0, "sent 1, placed 0, removed 0\n", "")
+    assert json.loads(oracle("server", "hub", "status", "--json")[1])["behind"] == 1
+    assert oracle("server", "hub", "sync") == (0, "sent 0, placed 1, removed 0\n", "")
+    assert "projects/demo/decision/queue" in oracle("server", "search", "Kafka")[1]
+    assert oracle("server", "hub", "home", "builder", "--project", "demo")[:2] == (
+        0,
+        "builder of demo runs on server\n",
+    )
+    code, _, err = oracle("laptop", "hub", "home", "builder", "--project", "demo")
+    assert (code, "runs on server" in err, "--take" in err) == (2, True, True)
+    (tmp_path / "server/projects/demo/decision/queue.md").unlink()
+    code, out, err = oracle("server", "hub", "check")
+    assert (code, "missing here" in out, "oracle hub check --fix" in err) == (6, True, True)
+    assert oracle("server", "hub", "check", "--fix")[0] == 0
+    assert oracle("server", "hub", "check")[:2] == (0, "")
+    assert oracle("server", "hub", "rebuild")[0] == 0

@@ -14,7 +14,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from oracle.app.hubs.standing import HubStanding
     from oracle.hub.connection import HubConnection
+    from oracle.hub.exchange import TeamConnection
     from oracle.hub.members import Invitation
 
 
@@ -46,6 +48,7 @@ class HubStatus:
     clock_difference: float
     homes: Sequence[Home]
     machines: Sequence[TeamMachine]
+    standing: HubStanding
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form."""
@@ -58,6 +61,7 @@ class HubStatus:
             "clock_difference": round(self.clock_difference, 3),
             "machines": [contents_of(machine) for machine in self.machines],
             "homes": [contents_of(home) for home in self.homes],
+            **self.standing.as_json(),
         }
 
 
@@ -173,12 +177,21 @@ def forget(context: Context) -> Membership:
 
 def status(context: Context) -> HubStatus:
     """Return the state of the hub and its machines."""
+    from oracle.app.hubs.standing import standing
     from oracle.hub import exchange
 
     with exchange.open_team(require(context)) as hub:
         homes, machines = hub.team()
         version, seconds = hub.state()
-        return HubStatus(hub.membership, version, context.now_seconds() - seconds, homes, machines)
+        clock = context.now_seconds() - seconds
+        return HubStatus(hub.membership, version, clock, homes, machines, standing(context, hub, hub.membership))
+
+
+def open_hub(context: Context) -> TeamConnection:
+    """Connect to the hub that this Root joined. Raises NoHub, HubUnreachable, HubRefused, HubFailed."""
+    from oracle.hub import exchange
+
+    return exchange.open_team(require(context))
 
 
 def require(context: Context) -> Membership:

@@ -45,6 +45,12 @@ def push(visit: Visit, *, confirms: bool = False) -> None:
     visit.ledger.sent = {}
 
 
+def unsent(visit: Visit) -> list[str]:
+    """Return the files that the next push sends or removes, without those that are refused."""
+    changed = [path for path, local in visit.here.items() if _is_changed(visit, path, local.sha256)]
+    return [path for path in (*changed, *_gone(visit)) if path not in visit.ledger.refused]
+
+
 def _gone(visit: Visit) -> list[str]:
     """Return own files that are no longer here. Each is looked for once more: a receipt may have been renamed meanwhile."""
     absent = visit.ledger.agreed.keys() - visit.here.keys() - visit.tree.unread - visit.tree.oversized

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from oracle.app.context import Context
-from oracle.app.delivery import arrivals, team
+from oracle.app.delivery import arrivals, team, wakeups
 from oracle.app.hubs.ports import Hub
 from oracle.app.hubs.pulling import pull
 from oracle.app.hubs.pushing import push
@@ -70,6 +70,13 @@ def sync(context: Context, hub: Hub, membership: Membership, *, confirms: bool =
             ledgers.save(context.root, visit.ledger)
             ledgers.save_team(context.root, visit.view)
         return result_of(visit, entries)
+
+
+def wake(context: Context, done: Synced) -> None:
+    """Wake the seats for which something arrived. A wake-up that fails is a warning, and stays in the inbox."""
+    for entry in done.wake_ups:
+        if not wakeups.is_left_to_daemon(context, entry):
+            wakeups.warn_of(context, wakeups.send(context, entry))
 
 
 def syncing(context: Context) -> steps.FileLock:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from oracle.cli import completion
 from oracle.cli.application import group
-from oracle.cli.options import argument, option
+from oracle.cli.options import OfProject, argument, option
 from oracle.cli.output import Table, write_out
 from oracle.cli.session import Call
 from oracle.domain.values import contents_of
-from oracle.wording import say, say_each, visible_lines
+from oracle.wording import say, say_each, say_many, visible_lines
+
+if TYPE_CHECKING:
+    from oracle.app.hubs.sync import Synced
 
 Dsn = Annotated[str, argument("DSN", "A libpq connection string without a password, as in service=hub.")]
 OptionalDsn = Annotated[str, argument("[DSN]", "The hub (default: the one that was made here).")]
@@ -115,6 +118,106 @@ def status(call: Call) -> None:
     }
     rows = [(one.name, one.seen_at, one.program_version, seats[one.id]) for one in found.machines]
     call.answer(found.as_json(), Table(say_each("machine", "seen", "version", "seats"), rows, stacked=(3,)))
+    at = found.standing
+    counts = {"ahead": len(at.ahead), "behind": f"{at.behind}{'+' * at.is_more}", "refused": len(at.refused)}
+    call.note(
+        say(
+            "{ahead} to send, {behind} to fetch, {refused} refused; last sync {moment}",
+            moment=at.synced_at or "-",
+            **counts,
+        )
+    )
+    for path in (*at.stranded, *at.kept):
+        call.warn(say("{path} needs a person: see `oracle doctor`", path=path))
+
+
+@hub_app.add("sync", example="oracle hub sync")
+def sync(
+    call: Call,
+    *,
+    confirm_removal: Annotated[bool, option("--confirm-removal", "Remove many files everywhere at once.")] = False,
+) -> None:
+    """Fetch what is new, put it in place, and send what changed here."""
+    from oracle.app.hubs import membership
+    from oracle.app.hubs import sync as syncs
+
+    with call.context() as context, membership.open_hub(context) as hub:
+        done = syncs.sync(context, hub, hub.membership, confirms=confirm_removal)
+        syncs.wake(context, done)
+    _tell(call, done)
+
+
+@hub_app.add("home", example="oracle hub home builder --project shop")
+def home(
+    call: Call,
+    seat: Annotated[str, argument("SEAT", "The seat that runs here from now on.", completion.seats)],
+    *,
+    project: OfProject,
+    take: Annotated[bool, option("--take", "Take it from a machine that is there.")] = False,
+) -> None:
+    """Let a seat run on this machine, and take up its work."""
+    from oracle.app.hubs import check, membership
+    from oracle.app.hubs import sync as syncs
+
+    with call.context() as context, membership.open_hub(context) as hub:
+        found = check.move_home(context, hub, project, seat, takes=take)
+        done = syncs.sync(context, hub, hub.membership)
+        syncs.wake(context, done)
+        name = hub.membership.name
+    moved = say("{seat} of {project} runs on {name}", seat=seat, project=project, name=name)
+    call.answer({**contents_of(found), "sync": done.as_json()}, moved)
+
+
+@hub_app.add("check", example="oracle hub check --fix")
+def check(call: Call, *, fix: Annotated[bool, option("--fix", "Send or fetch what differs.")] = False) -> None:
+    """Compare every file with the hub."""
+    from oracle.app.hubs import check as checks
+    from oracle.app.hubs import membership
+    from oracle.errors import Conflict
+
+    with call.context() as context, membership.open_hub(context) as hub:
+        found = checks.check(context, hub, hub.membership, fixes=fix)
+    rows = [(one.path, one.what) for one in found.differences]
+    call.answer(found.as_json(), Table(say_each("file", "difference"), rows))
+    if found.fixed is not None:
+        _name(call, found.fixed)
+    left = found.left if fix else found.differences
+    if left:
+        raise Conflict(
+            say_many("{n} file differs from the hub.", "{n} files differ from the hub.", n=len(left)),
+            hint=say("See `oracle hub status`.") if fix else say("Send or fetch them: oracle hub check --fix"),
+        )
+
+
+@hub_app.add("rebuild", example="oracle hub rebuild")
+def rebuild(call: Call) -> None:
+    """Compare everything again, and send all that the hub lacks of this machine."""
+    from oracle.app.hubs import check as checks
+    from oracle.app.hubs import membership
+    from oracle.app.hubs import sync as syncs
+
+    with call.context() as context, membership.open_hub(context) as hub:
+        done = checks.rebuild(context, hub, hub.membership)
+        syncs.wake(context, done)
+    _tell(call, done)
+
+
+def _tell(call: Call, done: Synced) -> None:
+    counts = {"sent": len(done.pushed), "placed": len(done.placed), "removed": len(done.removed)}
+    call.answer(done.as_json(), say("sent {sent}, placed {placed}, removed {removed}", **counts))
+    _name(call, done)
+
+
+def _name(call: Call, done: Synced) -> None:
+    """Name what a sync left for a person."""
+    for path, reason in done.refused:
+        call.note(say("{path} stays here: {reason}", path=path, reason=reason))
+    for path, kept in done.conflicts:
+        call.warn(say("{path} had another owner; the other file is kept as {kept}", path=path, kept=kept))
+    for path in done.stranded:
+        call.warn(say("{path} was changed here, but another machine owns it; it is not sent", path=path))
+    for sentence in done.problems:
+        call.warn(sentence)
 
 
 def _print_sql(call: Call, text: str) -> None:

@@ -61,6 +61,18 @@ def compose(text: str) -> str:
     return text
 
 
+def classes() -> dict[str, object]:
+    """Return how words are folded, for a program in another language: classes of characters, and the stop words."""
+    return {
+        "run": RUN,
+        "emoji": _EMOJI[1:-1],
+        "marked": _MARKED[1:-1],
+        "unseen": _UNSEEN,
+        "accented": _ACCENTED,
+        "stop": sorted(STOP_WORDS),
+    }
+
+
 def _unaccented(match: re.Match[str]) -> str:
     return "".join(char for char in unicodedata.normalize("NFD", match[0]) if not "\u0300" <= char <= "\u036f")
 

@@ -9,7 +9,7 @@ from oracle.domain.values import value
 from oracle.store.markdown import records
 
 if TYPE_CHECKING:
-    from oracle.app.records.views import Shown
+    from oracle.app.records.views import Shown, Summary
 
 
 @value
@@ -29,11 +29,16 @@ class RecordBody:
 
 
 def read(shown: Shown) -> RecordBody:
-    """Return the parts of a record that was read whole. A title that the text repeats at its head is left out of it."""
-    document = records.parse(shown.record.path, shown.text.encode("utf-8", "surrogatepass"))
+    """Return the parts of a record that was read whole."""
+    return split(shown.record, shown.text.encode("utf-8", "surrogatepass"))
+
+
+def split(record: Summary, raw: bytes) -> RecordBody:
+    """Return the parts of a record's file. A title that the text repeats at its head is left out of it."""
+    document = records.parse(record.path, raw)
     lines = document.body.split("\n")
     at = next((number for number, line in enumerate(lines) if line.strip()), 0)
-    if lines[at].strip() == f"# {shown.record.title}":
+    if lines[at].strip() == f"# {record.title}":
         at += 1
     fields = tuple((name, as_text(content)) for name, content in document.fields.items())
     return RecordBody(fields, tuple(lines[at:]), document.body_line + at)

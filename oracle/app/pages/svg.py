@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from oracle.domain import layout
-from oracle.wording import say, spelled, spoken
+from oracle.wording import say, visible, visible_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -152,7 +152,12 @@ class Legend:
 
 def legible(text: str) -> str:
     """Return a text in the chosen language, on one line, what steers spelled out, without what XML has no place for."""
-    return spelled(spoken(text)).translate(_NOT_IN_XML)
+    return visible(text).translate(_NOT_IN_XML)
+
+
+def legible_lines(text: str) -> str:
+    """Return a text of several lines as `legible` returns one."""
+    return visible_lines(text).translate(_NOT_IN_XML)
 
 
 def cut(text: str, most: int) -> str:

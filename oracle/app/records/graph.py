@@ -99,6 +99,14 @@ def among(context: Context, slugs: Sequence[str]) -> Walk:
     return context.index.read(explore)
 
 
+def written_links(context: Context, slugs: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Return, for each of these records, the records that it links to, by how each link is written."""
+    found: dict[str, dict[str, str]] = {slug: {} for slug in slugs}
+    for slug, ref, target in query.referred(context.index.database.connect(), slugs):
+        found[slug][ref] = target
+    return found
+
+
 def count_backlinks(context: Context, targets: Iterable[str]) -> dict[str, int]:
     """Return how many edges lead into each target."""
     connection = context.index.database.connect()

@@ -52,6 +52,11 @@ def set_language(language: str) -> None:
     speak(None if language == ENGLISH else lambda sentence: load(language).translate(sentence))
 
 
+def current_language() -> str:
+    """Return the language in which sentences are printed."""
+    return ENGLISH if is_english() else _language
+
+
 def translate_help(text: str) -> str:
     """Return the help text of a command or an option in the chosen language."""
     return text if is_english() or not text else load(_language).translate_help(text)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 SECRET, PERSONAL, BLOCKED = "secret", "personal", "blocked"
 MARK = "[REDACTED:blocked]"
+PERSONAL_MARK = "[REDACTED:personal]"
 MOST_FINDINGS = 200
 _WALL = f"\n{MASK}\n"
 """Between two texts: no credential is read across it, and a line ends in front of it, as at the end of a text."""
@@ -94,19 +95,21 @@ class Guard:
         )
 
     def clean(self, text: str) -> tuple[str, tuple[str, ...]]:
-        """Replace credentials and what is blocked. Return the text and the rules that matched. Personal data stays."""
+        """Replace what the guard looks for. Return the text and the rules that matched."""
         secrets: Sequence[str] = ()
         if self._secrets:
             text, found = redact(text)
             secrets = [secret.kind for secret in found]
-        spans = sorted((start, end, rule.name) for rule in self._rules for start, end in rule.matcher.spans(text))
+        spans = [(start, end, MARK, rule.name) for rule in self._rules for start, end in rule.matcher.spans(text)]
+        if self._personal:
+            spans += [(start, end, PERSONAL_MARK, name) for name, start, end in find_personal(text)]
         parts: list[str] = []
         done = 0
-        for start, end, _ in spans:
+        for start, end, mark, _ in sorted(spans):
             if end > done:
-                parts += (text[done:start], MARK)
+                parts += (text[done:start], mark)
                 done = end
-        return "".join((*parts, text[done:])), (*secrets, *(rule for _, _, rule in spans))
+        return "".join((*parts, text[done:])), (*secrets, *(rule for *_, rule in spans))
 
     def finds_in(self, texts: Iterable[str]) -> bool:
         """Return whether `clean` would replace something in one of several texts.
@@ -116,6 +119,8 @@ class Guard:
         """
         parts = list(texts)
         if self._secrets and find_secrets(_WALL.join(parts)):
+            return True
+        if self._personal and any(True for part in parts for _ in find_personal(part)):
             return True
         return any(True for rule in self._rules for part in parts for _ in rule.matcher.spans(part))
 

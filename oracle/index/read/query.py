@@ -113,6 +113,16 @@ def entities(connection: sqlite3.Connection, namespace: str, top: int) -> list[t
     ).fetchall()
 
 
+def referred(connection: sqlite3.Connection, slugs: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield (source slug, link as written, slug it leads to) of the links of these records to others that exist."""
+    for chunk in chunks(slugs):
+        yield from connection.execute(
+            "SELECT record.slug, ref, target.name FROM reference JOIN record ON record.id = source_id"  # noqa: S608
+            f" JOIN target ON target.id = reference.target_id WHERE resolved = 1 AND record.slug IN ({marks(chunk)})",
+            chunk,
+        )
+
+
 def digest_of(connection: sqlite3.Connection, path: str) -> bytes:
     """Return the digest of the record at a root-relative path as it was read last, b"" if it is unknown."""
     row = connection.execute("SELECT hash FROM record WHERE path = ?", (path,)).fetchone()

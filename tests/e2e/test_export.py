@@ -1,0 +1,175 @@
+"""`oracle export html` in a real browser: opened from disk, it loads nothing, and its search finds what the index would."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from oracle.app.pages import export
+from oracle.cli.main import run
+from oracle.index import fold
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CHROMIUM = shutil.which("chromium")
+SIZES = {"phone": (390, 844), "tablet": (820, 1180), "desktop": (1440, 900)}
+EVIL = "https://evil.example"
+HOSTILE = f"</title><img src={EVIL}/a.png onerror=alert(1)>"
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Debian's chromium on the PATH")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Start the browser of the system."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright, of the extra dev")
+    with playwright.sync_playwright() as started:
+        found = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+class Visit:
+    """A page that was opened from disk, with every request, dialog and error that it made."""
+
+    def __init__(self, browser: Any, path: Path, **settings: Any) -> None:
+        self.requests: list[str] = []
+        self.trouble: list[str] = []
+        self.page = browser.new_page(**settings)
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.on("dialog", lambda dialog: (self.trouble.append(dialog.message), dialog.dismiss()))
+        self.page.on("pageerror", lambda error: self.trouble.append(str(error)))
+        self.page.on("console", lambda message: self.trouble.append(message.text))
+        self.address = path.as_uri()
+        self.page.goto(self.address)
+
+    def shown(self) -> list[str]:
+        titles: list[str] = self.page.locator("article:visible > h2:first-child").all_inner_texts()
+        return titles
+
+    def search(self, words: str) -> list[str]:
+        self.page.fill("#words", words)
+        return self.shown()
+
+
+def write(root: Path, name: str, text: str, *, day: int = 1, more: str = "") -> None:
+    path = root / "projects/shop/builder/notes" / f"{name}.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"---\nts: 2026-11-{day:02}T10:00:00Z\n{more}---\n\n{text}\n", encoding="utf-8")
+
+
+@pytest.fixture
+def exported(root: Path, tmp_path: Path) -> Path:
+    """Export four records, one of them replaced, one hostile."""
+    write(root, "retry", "# Retry webhooks\n\nThe café answers ＡＲＥＮＡ-7. See [[limits]] and [[gone]].", day=4)
+    write(
+        root,
+        "limits",
+        "# 限流规则\n\n每个命令都有上限。",
+        day=3,
+        more="supersedes: [projects/shop/builder/notes/old]\n",
+    )
+    write(root, "old", "# Old limits\n\nNo longer so.", day=2)
+    hostile = (
+        f"<script>alert(2)</script>\n\n![x]({EVIL}/b.png)\n\n"
+        f"[click](javascript:alert(3)) <style>@import '{EVIL}/c.css'</style> <svg onload=alert(4)>\n\n"
+        f"<meta http-equiv=refresh content='0;url={EVIL}'> <base href={EVIL}> <iframe src={EVIL}></iframe>\n"
+    )
+    write(root, "hostile", hostile, more=f"title: '{HOSTILE}'\n")
+    out = tmp_path / "shop.html"
+    assert run(["--memory-dir", str(root), "export", "html", str(out)]) == 0
+    return out
+
+
+def test_it_opens_from_disk_and_loads_nothing(browser: Any, exported: Path) -> None:
+    visit = Visit(browser, exported)
+    assert len(visit.shown()) == 4
+    for link in visit.page.locator("a[href^='#']").all():
+        link.evaluate("link => link.dispatchEvent(new MouseEvent('click', {bubbles: true, cancelable: true}))")
+    visit.page.wait_for_timeout(300)
+    assert visit.requests == [visit.address]
+    assert visit.trouble == []
+    assert visit.page.locator("script").count() == 1
+    assert visit.page.locator("article :is(img, script, style, iframe, svg, base, meta)").count() == 0
+    assert visit.page.locator("a[href^='javascript']").count() == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "titles"),
+    [
+        ("webhooks", ["Retry webhooks"]),
+        ("RETRY webh", ["Retry webhooks"]),
+        ("cafe", ["Retry webhooks"]),
+        ("arena-7", ["Retry webhooks"]),
+        ("上限", ["限流规则"]),
+        ("的上限", []),
+        ("the limits", ["Retry webhooks", "限流规则", "Old limits"]),
+        ("nowhere", []),
+        ("", ["Retry webhooks", "限流规则", "Old limits", HOSTILE]),
+    ],
+)
+def test_the_search_finds_words_as_the_index_folds_them(
+    browser: Any, exported: Path, words: str, titles: list[str]
+) -> None:
+    assert Visit(browser, exported).search(words) == titles
+
+
+FOLDED = (
+    "Crème brûlée, İstanbul straße ẞ ＡＢＣ ﬁne",
+    "全文检索先折叠再分词 a1 ２号",
+    "ёлка й ї Ελληνικά ὕδωρ",
+    "ภาษาไทย မြန်မာ ខ្មែរ 한국어 カタカナ ﾊﾝｶｸ",
+    "soft\u00adhyphen zero\u200bwidth 🎉party 🚀",
+    "שָׁלוֹם مَرْحَبًا",
+    "under_score x.y-z don't ½ ² Ⅷ",
+)
+
+
+@pytest.mark.parametrize("text", FOLDED)
+def test_the_script_folds_as_the_index_does(browser: Any, exported: Path, text: str) -> None:
+    page = Visit(browser, exported).page
+    assert page.evaluate(f"words({json.dumps(text)})") == fold.tokens(text)
+
+
+def test_a_link_to_a_record_that_the_search_hides_shows_it(browser: Any, exported: Path) -> None:
+    visit = Visit(browser, exported)
+    visit.search("webhooks")
+    visit.page.click("article:visible a")
+    assert len(visit.shown()) == 4
+    assert visit.page.locator("article:target > h2:first-child").inner_text() == "限流规则"
+
+
+def test_it_reads_and_prints_without_scripts(browser: Any, exported: Path) -> None:
+    visit = Visit(browser, exported, java_script_enabled=False)
+    assert len(visit.shown()) == 4
+    assert not visit.page.locator("form").is_visible()
+    assert visit.page.locator("article.retired").inner_text().startswith("Old limits")
+    visit.page.click("article:has-text('Retry') a")
+    assert visit.page.url.partition("#")[2] in visit.page.locator("article:has-text('每个命令')").get_attribute("id")
+    visit.page.emulate_media(media="print")
+    assert not visit.page.locator("nav").is_visible()
+    assert len(visit.page.pdf()) > 1000
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", SIZES)
+def test_it_fits_every_screen(browser: Any, exported: Path, tmp_path: Path, size: str, scheme: str) -> None:
+    """Keep a picture in PAGE_PICTURES, if that names a folder, to be looked at."""
+    width, height = SIZES[size]
+    page = Visit(browser, exported, viewport={"width": width, "height": height}, color_scheme=scheme).page
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    folder = Path(os.environ.get("PAGE_PICTURES") or tmp_path)
+    page.screenshot(path=folder / f"export-{size}-{scheme}.png", full_page=True)
+
+
+def test_the_policy_names_the_style_and_the_script_that_are_there(browser: Any, exported: Path) -> None:
+    page = Visit(browser, exported).page
+    assert page.evaluate("getComputedStyle(document.querySelector('article')).borderTopStyle") == "solid"
+    assert page.locator("form").is_visible()
+    assert "unsafe" not in export._policy("", "")

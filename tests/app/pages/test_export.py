@@ -67,7 +67,7 @@ def titles(html: str) -> list[str]:
 
 @pytest.fixture
 def shop(root: Path) -> Path:
-    write(root, "a", "# First\n\nSee [[b]] and [[elsewhere]].")
+    write(root, "a", "# First\n\nSee [[b]], [[elsewhere]] and [the other](b.md).")
     write(root, "b", "# Second\n\nSee [[c]].")
     write(root, "c", "# Third\n", more="supersedes: [projects/shop/builder/notes/old]\n")
     write(root, "old", "# Old\n")
@@ -114,7 +114,7 @@ def test_links_between_exported_records_are_anchors(shop: Path, tmp_path: Path) 
     page = Page(html)
     assert {address[1:] for address in page.addresses} <= set(page.ids)
     first = html[html.index("<h2>First") :].partition("</article>")[0]
-    assert first.count("<a href=") == 1
+    assert first.count("<a href=") == 2
     assert "elsewhere" in first
     third = html[html.index("<h2>Third") :].partition("</article>")[0]
     assert "<a " not in third

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
 import shutil
 import sqlite3
 import subprocess
@@ -576,6 +577,30 @@ def test_something_else_where_a_file_or_folder_should_be(oracle: Oracle, path: s
     assert not [check for check in oracle.doctor() if "this check failed" in check.detail]
     doctor.repair(oracle, patience=0)
     assert place.is_file() if was_folder else not place.is_file()
+
+
+@pytest.mark.parametrize(
+    "path", ["_state/lock", "events.log", "index.json", "config.toml", "machine/privacy.md", "machine/network.json"]
+)
+def test_a_pipe_is_one_fault_and_stops_no_check(oracle: Oracle, path: str) -> None:
+    place = Path(oracle.root.path, path)
+    place.parent.mkdir(exist_ok=True)
+    place.unlink(missing_ok=True)
+    os.mkfifo(place)
+    checks = [check for check in oracle.doctor() if not check.ok]
+    assert len([check for check in checks if path in check.detail]) == 1, checks
+
+
+def test_a_silent_prompt_hook_is_named(oracle: Oracle) -> None:
+    missed = put(Path(oracle.root.path), "_state/deadlines-missed", "xxx")
+    os.utime(missed, ns=(oracle.clock.now_ns(),) * 2)
+    fault = only_fault(oracle, "prompt hook")
+    assert "3 answers in a row" in fault.detail
+    assert shlex.quote(str(missed)) in fault.fix
+    os.utime(missed, ns=(oracle.clock.now_ns() - 601 * 10**9,) * 2)
+    assert faults(oracle) == []
+    missed.write_text("xx")
+    assert faults(oracle) == []
 
 
 def test_a_folder_in_the_place_of_a_projection_hides_no_other_fault(oracle: Oracle) -> None:

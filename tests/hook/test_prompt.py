@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import runpy
 import socket
 import subprocess
 import sys
@@ -17,10 +18,11 @@ import pytest
 
 from oracle.app import journal
 from oracle.app.context import Context
-from oracle.app.prompting import context_for, memories
+from oracle.app.prompting import context_for, memories, rest
 from oracle.daemon.answering import Answering
 from oracle.daemon.stats import Attempts, Stats
 from oracle.store.daemon import answer_socket
+from tests.cli.transcript import call
 from tests.growth import costs_at_most
 from tests.hook.seat import CHECKOUT, Seat
 
@@ -192,6 +194,20 @@ def test_a_late_hook_is_silent_and_rests_after_three_times(host: Host, times: in
     os.utime(host.misses, (1, 1))
     assert NOTE in host.context(host.payload())
     assert not host.misses.exists()
+
+
+def test_doctor_and_status_know_when_the_hook_is_silent(host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    script = runpy.run_path(str(HOOK))
+    assert (script["MISSES"], script["REST"]) == (rest.MISSES, rest.REST)
+    assert host.misses.name == rest.MISSED
+    host.misses.parent.mkdir()
+    host.misses.write_bytes(b"x" * rest.MISSES)
+    assert host.call(host.payload()) == ""
+    monkeypatch.setenv("ORACLE_ROOT", host.seat.root.path)
+    call(["hook", "install", "--workspace", str(tmp_path)], monkeypatch)
+    code, out, _ = call(["hook", "status", "--workspace", str(tmp_path), "--json", "--lang", "en"], monkeypatch)
+    notes = json.loads(out)["notes"]
+    assert (code, "3 answers in a row" in notes[0], str(host.misses) in notes[1]) == (0, True, True)
 
 
 # With a daemon --------------------------------------------------------------------------------------------------------

@@ -52,6 +52,7 @@ _EXAMINATIONS: tuple[tuple[str, str, Examination], ...] = (
     ("decisions", say("none is past its deadline"), records.check_overdue),
     ("clock", say("right, as far as the records show"), root_checks.check_clock),
     ("times", say("nothing was changed in the future"), root_checks.check_mtimes),
+    ("prompt hook", say("it answers in time"), machine.check_prompt_hook),
     ("flock", say("the file system locks"), machine.check_flock),
     ("disk", say("space and inodes enough"), machine.check_file_system),
 )

@@ -9,6 +9,7 @@ import platform
 from collections.abc import Iterator
 
 from oracle.app.doctor.context import Check, CheckContext, error, note, passed, quoted, warning
+from oracle.app.prompting.rest import resting
 from oracle.index.db import Corrupt, Database
 from oracle.store.root.layout import Root
 from oracle.wording import say
@@ -37,7 +38,7 @@ def check_flock(context: CheckContext) -> Iterator[Check]:
     """Check that the file system supports flock: by the lock file if it exists, else by the kind of file system."""
     fix = say("Keep the Root on a local file system")
     kind = file_system_of(context.root.path)
-    if os.path.exists(context.root.lock):
+    if os.path.isfile(context.root.lock):
         reason = _try_flock(context.root.lock)
         if reason:
             yield error(
@@ -74,6 +75,13 @@ def _try_flock(path: str) -> str:
     finally:
         os.close(handle)
     return ""
+
+
+def check_prompt_hook(context: CheckContext) -> Iterator[Check]:
+    """Report that the prompt hook is silent, because it missed deadlines."""
+    found = resting(context.root, context.now_ns)
+    if found:
+        yield warning("prompt hook", *found)
 
 
 def is_remote(kind: str) -> bool:

@@ -169,6 +169,10 @@ def open_derived(context: CheckContext) -> list[TreeEntry]:
     ]
 
 
+_REPORTED = ("events.log", "index.json", "machine/privacy.md", "config.toml")
+"""Files that are errors, or that the check of their content reports, if they are not plain ones."""
+
+
 def check_shapes(context: CheckContext) -> Iterator[Check]:
     """Report paths of the layout that are something else than a file or folder. Pipes and devices are never read."""
     folders = {*SKIPPED_FOLDERS, *RECORD_TREES, "machine", "responses"} - {"_index"}
@@ -192,7 +196,7 @@ def check_shapes(context: CheckContext) -> Iterator[Check]:
             f"rm {quoted(context.root.join(entry.path))}",
         )
         for entry in odd
-        if entry.parts[0] not in RECORD_TREES
+        if entry.parts[0] not in RECORD_TREES and entry.path not in _REPORTED
     )
 
 

@@ -83,23 +83,27 @@ def uninstall(
 @hook_app.add("status", example="oracle hook status --workspace ~/seats/memory")
 def status(call: Call, *, workspace: Workspace = ".", tool: Tool = "claude", settings_path: SettingsPath = "") -> None:
     """Check whether hooks are installed, and for which events; exit 1 when none is."""
+    from oracle.app.prompting.rest import resting
     from oracle.hook import clients, workspaces
 
     client = clients.find_client(tool)
     found = workspaces.status_of(workspaces.settings_files(workspace, settings_path, client), client)
+    with call.context() as context:
+        silence = resting(context.root, context.clock.now_ns()) or ()
+    notes = [*found.all_notes, *silence]
     document = {
         "path": found.path,
         "installed": found.is_installed,
         "events": list(found.events),
         "commands": list(found.commands),
-        "notes": found.all_notes,
+        "notes": notes,
     }
     call.answer(document, say("{standing}: {path}", standing=_standing(found), path=found.path))
     for command in found.commands:
         call.note(say("runs {command}", command=command))
     if found.events:
         call.note(say("events: {events}", events=list(found.events)))
-    for line in found.all_notes:
+    for line in notes:
         call.note(line)
     if not found.is_installed:
         raise typer.Exit(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,51 @@ def test_what_the_owner_blocks_is_not_written_in_any_field(oracle: Oracle, draft
         oracle.write(draft, secrets=policy)
     assert "lotus" not in str(caught.value)
     assert list(Path(oracle.root.path).glob("projects/*/*/*.md")) == []
+
+
+WRITTEN = {
+    "in small letters": "we met zebra corp today",
+    "in capitals": "ZEBRA CORP",
+    "in full width": "Ｚｅｂｒａ Ｃｏｒｐ",
+    "with another blank": "Zebra\u3000Corp",
+    "with two blanks": "Zebra  Corp",
+    "over two lines": "Zebra\nCorp",
+    "with an invisible character": "Ze\u200bbra Corp",
+    "with emphasis": "**Zebra** Corp",
+    "as the name of a file": "see src/zebra_corp/a.py",
+    "as a link": "[[zebra-corp]]",
+    "in one word": "class ZebraCorp",
+    "in a URL": "https://x.org/?q=Zebra%20Corp",
+    "in escapes of JSON": "\\u005aebra Corp",
+    "in references of HTML": "&#90;ebra&nbsp;Corp",
+    "in Base64": base64.b64encode(b"We met Zebra Corp today.").decode(),
+    "in hexadecimal": b"We met Zebra Corp today.".hex(),
+}
+
+
+@pytest.mark.parametrize("rule", ["BLOCK: Zebra Corp", "- Zebra Corp", "* `zebra corp`"])
+@pytest.mark.parametrize("writing", WRITTEN)
+def test_a_blocked_text_is_found_however_it_is_written(oracle: Oracle, rule: str, writing: str) -> None:
+    state(oracle.root.path, f"{rule}\n")
+    text = WRITTEN[writing]
+    for draft in (Draft("decision", "arena", "One", body=text), Draft("decision", "arena", text, body="Two.")):
+        with pytest.raises(PrivacyBlocked):
+            oracle.write(draft)
+    written = Path(oracle.write(Draft("decision", "arena", "One", body=f"a {text} b"), secrets="redact").path)
+    assert text not in written.read_text(encoding="utf-8")
+    assert "[REDACTED:blocked]" in written.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("text", ["zebra corporate-wide", "a zebra and a corp", "[A-Z]{3}-1 is abc-1"])
+def test_an_expression_is_matched_as_it_is_written(oracle: Oracle, text: str) -> None:
+    state(oracle.root.path, "BLOCK: Zebra Corp\\b\nBLOCK: [A-Z]{3}-1\\b\n")
+    assert oracle.write(Draft("decision", "arena", "One", body=text)).slug
+
+
+def test_the_name_of_a_project_may_be_blocked(oracle: Oracle) -> None:
+    state(oracle.root.path, "BLOCK: Zebra Corp\n")
+    with pytest.raises(PrivacyBlocked):
+        oracle.write(Draft("decision", "zebra-corp", "One", body="Two."))
 
 
 def test_what_is_blocked_is_replaced_when_it_may_be(oracle: Oracle) -> None:

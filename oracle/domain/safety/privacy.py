@@ -10,7 +10,7 @@ import re
 from unicodedata import normalize
 
 from oracle.domain.compiling import compiled
-from oracle.domain.safety.secrets import MASK, find_secrets, redact
+from oracle.domain.safety.secrets import MASK, find_secrets, readings, redact
 from oracle.domain.values import value
 
 TYPE_CHECKING = False
@@ -40,6 +40,7 @@ _WALL = f"\n{MASK}\n"
 class RuleLine:
     """A line of `machine/privacy.md` that blocks something: a regular expression, or a text with `*` and `?` in it.
 
+    A regular expression of nothing but words is a text too: in it, case does not count, and a blank may be any or none.
     An unclear one looks like a rule but is not a valid one, so nobody knows what it was meant to block.
     """
 
@@ -47,6 +48,11 @@ class RuleLine:
     pattern: str
     is_glob: bool = False
     is_unclear: bool = False
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is written as people write, and not as an expression."""
+        return self.is_glob or compiled(r"[\w\s.,'@&/-]+").fullmatch(self.pattern) is not None
 
 
 @value
@@ -100,7 +106,7 @@ class Guard:
         if self._secrets:
             text, found = redact(text)
             secrets = [secret.kind for secret in found]
-        spans = [(start, end, MARK, rule.name) for rule in self._rules for start, end in rule.matcher.spans(text)]
+        spans = [(start, end, MARK, rule) for start, end, rule in self._blocked(text)]
         if self._personal:
             spans += [(start, end, PERSONAL_MARK, name) for name, start, end in find_personal(text)]
         parts: list[str] = []
@@ -122,13 +128,20 @@ class Guard:
             return True
         if self._personal and any(True for part in parts for _ in find_personal(part)):
             return True
-        return any(True for rule in self._rules for part in parts for _ in rule.matcher.spans(part))
+        return any(True for part in parts for _ in self._blocked(part))
+
+    def _blocked(self, text: str) -> Iterator[tuple[int, int, str]]:
+        """Yield (start, end, rule) of what the owner blocks, also where it is written in another way or encoded."""
+        found: set[tuple[int, int, str]] = set()
+        for plain, place in readings(text) if self._rules else ():
+            for rule in self._rules:
+                found.update((*place(start, end), rule.name) for start, end in rule.matcher.spans(plain))
+        yield from found
 
     def _spans(self, text: str) -> Iterator[tuple[int, int, str, str]]:
         if self._secrets:
             yield from ((secret.start, secret.end, SECRET, secret.kind) for secret in find_secrets(text))
-        for rule in self._rules:
-            yield from ((start, end, BLOCKED, rule.name) for start, end in rule.matcher.spans(text))
+        yield from ((start, end, BLOCKED, rule) for start, end, rule in self._blocked(text))
         if self._personal:
             yield from ((start, end, PERSONAL, name) for name, start, end in find_personal(text))
 

@@ -29,6 +29,8 @@ NAME = "privacy.md"
 _MOST_BYTES = 1 << 18
 _LONGEST = 2000
 _MOST_MEMORY = 8 << 20  # bytes that RE2 may take for one pattern
+_BLANK = r"(?:[\s\x{a0}\x{3000}*_+-]|%20|&nbsp;)*"
+"""What a blank of a text may be: any blank, a mark of file names, of emphasis or of a URL, or nothing."""
 _SPECIAL = frozenset("\\.+^$|()[]{}")
 
 
@@ -133,7 +135,7 @@ def _options(line: RuleLine) -> Any:  # noqa: ANN401
     options = re2.Options()
     options.log_errors = False
     options.max_mem = _MOST_MEMORY
-    options.case_sensitive = not line.is_glob
+    options.case_sensitive = not line.is_text
     return options
 
 
@@ -183,6 +185,8 @@ def _expression_of(line: RuleLine) -> str:
             hint=say("Write `BLOCK: ` and a regular expression, or an item of a list. Close each fence."),
         )
     expression = _expression(line.pattern) if line.is_glob else line.pattern
+    if line.is_text:
+        expression = re.sub(r"\s+", lambda _: _BLANK, expression.strip())
     if len(expression) > _LONGEST:
         raise _unusable(line)
     return expression

@@ -12,6 +12,7 @@ import binascii
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 from oracle.domain.compiling import INVISIBLE
 from oracle.domain.safety.secrets.assignments import find_assignments, names_secret
@@ -28,7 +29,7 @@ from oracle.domain.safety.secrets.rules import MASK, Secret, compiled
 
 _ANY_VENDOR = "api-key"
 
-__all__ = ["MASK", "Secret", "find_secrets", "names_secret", "redact"]
+__all__ = ["MASK", "Secret", "find_secrets", "names_secret", "readings", "redact"]
 
 
 def find_secrets(text: str) -> tuple[Secret, ...]:
@@ -241,10 +242,14 @@ class ReadText:
         self._starts += places
         self._ends += range(places.start + 1, places.stop + 1)
 
+    def place(self, start: int, end: int) -> tuple[int, int]:
+        """Return the place in the text of a part of `plain` that is not empty."""
+        return self._starts[start], self._ends[end - 1]
+
     def locate(self, secrets: Iterable[Secret]) -> Iterator[Secret]:
         """Yield what was found in `plain`, with its place in the text."""
         for secret in secrets:
-            yield Secret(secret.kind, self._starts[secret.start], self._ends[secret.end - 1])
+            yield Secret(secret.kind, *self.place(secret.start, secret.end))
 
 
 def _may_differ(text: str) -> bool:
@@ -262,6 +267,24 @@ def _character(reference: str) -> str:
     is_decimal = reference.startswith("&#") and reference[2] not in "xX"
     digits = reference.replace("%25", "%").strip("=&#;\\Uu%xX{}")
     return chr(int(digits, 8 if is_octal else 10 if is_decimal else 16))
+
+
+def readings(text: str) -> Iterator[tuple[str, Callable[[int, int], tuple[int, int]]]]:
+    """Yield a text, what a reader and a program make of it if that differs, and how to find a place of each in the text."""
+    yield text, lambda start, end: (start, end)
+    folded = fold(text)
+    if folded != text:
+        yield folded, lambda start, end: (start, end)
+    read = ReadText(folded)
+    if read.plain:
+        yield read.plain, read.place
+    for start, end, plain in decoded(folded, long_words(folded)):
+        yield plain, partial(_whole, (start, end))
+
+
+def _whole(run: tuple[int, int], _start: int, _end: int) -> tuple[int, int]:
+    """Return the place of a run of letters that encodes a text: any part of the text is somewhere in it."""
+    return run
 
 
 def decoded(text: str, words: str) -> Iterator[tuple[int, int, str]]:

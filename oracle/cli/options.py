@@ -64,6 +64,7 @@ Types = Annotated[list[str] | None, option("--type T", "Only edges of this type;
 WriterSeat = Annotated[str, option("--seat SEAT", "The seat that writes.", completion.members, envvar="ORACLE_SEAT")]
 Secrets = Annotated[str, option("--secrets refuse|redact|allow", "What to do with secrets.")]
 NoNotify = Annotated[bool, option("--no-notify", "Wake nobody.")]
+Hub = Annotated[bool, option("--hub", "Ask the records of the whole team.")]
 DryRun = Annotated[bool, option("--dry-run", "Write nothing; print what would be written.")]
 NewProject = Annotated[bool, option("--new-project", "The project is new, though a similar one exists.")]
 
@@ -102,11 +103,17 @@ class Commands(typer.Typer):
     """The command of a word, or the commands below it."""
 
     def add(
-        self, name: str = "", *, example: str, former: Mapping[str, str] | None = None, **settings: Any
+        self,
+        name: str = "",
+        *,
+        example: str,
+        former: Mapping[str, str] | None = None,
+        has_hub: bool = False,
+        **settings: Any,
     ) -> Callable[[Function], Function]:
         """Register a function that takes a `Call` first; `--memory-dir` and `--json` are added to its options.
 
-        `former` names options as scripts may still spell them, with the present spelling of each.
+        `has_hub` adds `--hub`. `former` names options as scripts may still spell them, with the present spelling of each.
         """
         if former:
             settings["cls"] = type("Command", (_Command,), {"former": former})
@@ -114,7 +121,9 @@ class Commands(typer.Typer):
         def register(function: Function) -> Function:
             epilog = say("Example: {example}", example=example)
             asked: Any = {**SETTINGS["context_settings"], **settings.get("context_settings", {})}
-            self.command(name or None, epilog=epilog, **{**settings, "context_settings": asked})(_with_call(function))
+            self.command(name or None, epilog=epilog, **{**settings, "context_settings": asked})(
+                _with_call(function, has_hub=has_hub)
+            )
             return function
 
         return register
@@ -137,7 +146,7 @@ def begin(context: typer.Context, *, memory_dir: str | None, as_json: bool) -> C
     return call
 
 
-def _with_call(function: Callable[..., None]) -> Callable[..., None]:
+def _with_call(function: Callable[..., None], *, has_hub: bool) -> Callable[..., None]:
     """Return the function as the parser calls it: with a context, the shared options, and each filter by itself."""
     _, *own = inspect.signature(function, eval_str=True).parameters.values()
     filters = next((one.name for one in own if one.annotation is Filters), "")
@@ -145,6 +154,7 @@ def _with_call(function: Callable[..., None]) -> Callable[..., None]:
     @wraps(function)
     def run(context: typer.Context, *, memory_dir: str | None, as_json: bool, **given: Any) -> None:
         call = begin(context, memory_dir=memory_dir, as_json=as_json)
+        call.asks_hub = has_hub and given.pop("hub")
         if filters:
             named = {name: given.pop(name) for name in _FILTERS}
             given[filters] = Filters({name: text for name, text in named.items() if text})
@@ -156,6 +166,8 @@ def _with_call(function: Callable[..., None]) -> Callable[..., None]:
             parameters += [_parameter(name, kind, "") for name, kind in _FILTERS.items()]
         else:
             parameters.append(_parameter(one.name, one.annotation, one.default))
+    if has_hub:
+        parameters.append(_parameter("hub", Hub, False))
     parameters += [_parameter("memory_dir", MemoryDir, None), _parameter("as_json", Json, False)]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {}

@@ -104,15 +104,15 @@ class Call:
         self.standing: Mapping[str, object] = {}
         self.language = ""
         """The language that was asked for, "" where English is only the default."""
+        self.asks_hub = False
+        """Whether the whole team's records are asked, in place of those of this machine."""
         self.words_only = ""
         """Why the models were left out of a search, "" if they were not."""
 
     @contextmanager
     def context(self, listing: str = "") -> Iterator[Context]:
         """Open the Root for a block. With JSON a `listing` gets its standing, and an empty listing beside its error."""
-        from oracle.app.context import Context
-
-        with self.waiting, Context.open(self.memory_dir, warn=self.warn) as context:
+        with self.waiting, self._open() as context:
             try:
                 yield context
                 if listing and not self.standing:
@@ -121,6 +121,19 @@ class Call:
                 if listing and self.as_json:
                     self.beside_error = {listing: [], **self.standing_of(context)}
                 raise
+
+    @contextmanager
+    def _open(self) -> Iterator[Context]:
+        from oracle.app.context import Context
+
+        with Context.open(self.memory_dir, warn=self.warn) as context:
+            if not self.asks_hub:
+                yield context
+                return
+            from oracle.app.hubs import team_copy
+
+            with team_copy.open_copy(context) as copy:
+                yield copy
 
     def standing_of(self, context: Context) -> dict[str, object]:
         """Return `problems` and `freshness` of what was read last, for JSON alone."""

@@ -82,5 +82,5 @@ def test_every_option_of_the_command_is_known() -> None:
     found = command().get_command(None, "list")
     options = {one for param in found.params for one in param.opts if one.startswith("--")}
     known = {*plain_search._FILTERS, *plain_list._SWITCHES, *plain_search._SHARED, "--limit"}
-    assert options - known <= {"--entities", "--namespace", "--top", "--help", "--lang"}
+    assert options - known <= {"--entities", "--hub", "--namespace", "--top", "--help", "--lang"}
     assert known <= options

@@ -74,5 +74,5 @@ def test_every_option_of_the_command_is_known() -> None:
     found = command().get_command(None, "search") or command()
     options = {one for param in found.params for one in param.opts if one.startswith("--")}
     known = {*plain_search._FILTERS, *plain_search._SWITCHES, *plain_search._SHARED, "--limit"}
-    assert options - known <= {"--stdin", "--help", "--lang"}
+    assert options - known <= {"--stdin", "--hub", "--help", "--lang"}
     assert known <= options

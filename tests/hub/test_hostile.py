@@ -80,6 +80,8 @@ def push(connection: psycopg.Connection[Any], team: str, path: str, content: byt
         "projects/harbor/_index/MEMORY.md",
         "projects/harbor/decision/_state/a.md",
         "projects/harbor/decision/a.sh",
+        "projects/harbor/decision/link-patterns.toml",
+        "link-patterns.toml",
         "machine/privacy.md",
         "machine/network.json",
         "_state/hub.json",
@@ -245,8 +247,10 @@ def test_a_role_without_an_invitation(team: Team) -> None:
 
 WORDS = st.sampled_from(
     """projects shared learnings responses tasks patrol handoffs harbor planner builder-1 memory memory-2 reviewer planner-x
-    decision a.md b.json .md _state _index dev_env.json Q-1__planner__memory.json Q__2__builder-1__planner.json.claim
-    Q___planner__memory.json.consumed Q__memory__planner_.json Q-1__memory__planner.json.acked Q__x__y.json.superseded-1 ä.md
+    decision a.md b.json .md link-patterns.toml component-patterns.toml x.toml _state _index
+    dev_env.json Q-1__planner__memory.json Q__2__builder-1__planner.json.claim
+    Q___planner__memory.json.consumed Q__memory__planner_.json Q-1__memory__planner.json.acked
+    Q__x__y.json.superseded-1 ä.md
     .. . é-1 x..y a_ m~1""".split()
 )
 

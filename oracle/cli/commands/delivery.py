@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 ask_app = single()
 
 
-@ask_app.add(example="oracle ask --now 'Why do webhooks retry twice?'", former={"--target": "--to"})
+@ask_app.add(example="oracle ask --now 'Why do webhooks retry twice?'", former={"--target": "--to"}, has_hub=True)
 def ask(
     call: Call,
     question: Annotated[str, argument("QUESTION", "The question; - is standard input.")],
@@ -67,9 +67,9 @@ def ask(
         _answer_now(call, text, project=project, seat=seat, in_prose=not no_synthesis, meaning=meaning)
         return
     _require_ends(project, source)
-    if seat or no_synthesis or meaning:
+    if seat or no_synthesis or meaning or call.asks_hub:
         raise UsageError(
-            say("--seat, --no-synthesis and --meaning belong to --now."),
+            say("--seat, --no-synthesis, --meaning and --hub belong to --now."),
             hint=say("Name the seat that is asked with --to."),
         )
     from oracle.app.delivery import dispatch, resume

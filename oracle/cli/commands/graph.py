@@ -34,7 +34,7 @@ _PLAIN_IN_MERMAID = " ._-/:+@,()=!?"
 graph_app = single()
 
 
-@graph_app.add(example="oracle graph retry-webhooks --depth 2 --direction both")
+@graph_app.add(example="oracle graph retry-webhooks --depth 2 --direction both", has_hub=True)
 def graph(
     call: Call,
     target: Target,

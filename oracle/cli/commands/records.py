@@ -29,7 +29,7 @@ _MENTIONED = 20
 list_app = single()
 
 
-@list_app.add(example="oracle list --project shop --kind decision --limit 20")
+@list_app.add(example="oracle list --project shop --kind decision --limit 20", has_hub=True)
 def list_records(
     call: Call,
     filters: Filters,

@@ -32,7 +32,7 @@ class _How(TypedDict):
 search_app = single()
 
 
-@search_app.add(example="oracle search 'why do webhooks retry' --project shop")
+@search_app.add(example="oracle search 'why do webhooks retry' --project shop", has_hub=True)
 def search(
     call: Call,
     text: Annotated[list[str] | None, argument("TEXT...", "Words in any language.")] = None,

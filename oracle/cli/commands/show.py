@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 show_app = single()
 
 
-@show_app.add(example="oracle show retry-webhooks --lines 1:20")
+@show_app.add(example="oracle show retry-webhooks --lines 1:20", has_hub=True)
 def show(
     call: Call,
     name: Annotated[
@@ -145,7 +145,7 @@ def _print_links(call: Call, text: str, types: Sequence[str], *, is_full: bool, 
 backlinks_app = single()
 
 
-@backlinks_app.add(example="oracle backlinks HARBOR-5 --type related-task")
+@backlinks_app.add(example="oracle backlinks HARBOR-5 --type related-task", has_hub=True)
 def backlinks(call: Call, target: Target, *, types: Types = None, full: Full = False, fresh: Fresh = False) -> None:
     """List which records mention a record or an entity."""
     print_backlinks(call, target, types or (), is_full=full, fresh=fresh)

@@ -17,6 +17,7 @@ ACKED = ".acked"
 """The suffix, in a hub, of the acknowledgement of a completion."""
 
 _DERIVED = frozenset(("_index", "_links", "_backlinks", "_state"))
+_PATTERNS = ("link-patterns.toml", "component-patterns.toml")
 _HANDOFFS = ("patrol", "handoffs")
 _MOST_PATH, _MOST_NAME = 1024, 255
 """Bytes of a path and of a name in it."""
@@ -58,7 +59,7 @@ def parse(path: str) -> HubFile | None:
         return _response(path, parts)
     if parts[0] == "tasks":
         return _receipt(path, parts)
-    if not path.endswith(RECORD_SUFFIXES) or is_scanned(path):
+    if not (_is_pattern_file(parts) or path.endswith(RECORD_SUFFIXES)) or is_scanned(path):
         return None
     if parts[0] in ("shared", "learnings"):
         return HubFile(path, FileKind.RECORD)
@@ -68,6 +69,11 @@ def parse(path: str) -> HubFile | None:
 def handoff_path(project: str, name: ReceiptName, suffix: str = "") -> str:
     """Return the path of a receipt in a hub."""
     return "/".join(("tasks", project, *_HANDOFFS, name.file_name + suffix))
+
+
+def _is_pattern_file(parts: list[str]) -> bool:
+    """Return whether a file says which links the records of a project hold: machines with its records need it too."""
+    return len(parts) == 3 and parts[0] == "projects" and parts[2] in _PATTERNS
 
 
 def _is_plain(path: str) -> bool:

@@ -29,7 +29,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
         AND path COLLATE "C" !~ '[\u0001-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]'
         AND path COLLATE "C" !~ '(^|/)([.]|/|$|(_index|_links|_backlinks|_state)(/|$)|[^/]{255}[^/])'
         AND CASE split_part(path, '/', 1)
-            WHEN 'projects' THEN path COLLATE "C" ~ '^projects/[^/]+/.+[.](md|json)$'
+            WHEN 'projects' THEN path COLLATE "C" ~ '^projects/[^/]+/(.+[.](md|json)|(link|component)-patterns[.]toml)$'
                 AND path COLLATE "C" !~ '^projects/[^/]+/(dev_env|runtime|tests|deploy|ci|lint|structure|env_templates)[.]json$'
                 AND oracle_hub.is_name(split_part(path, '/', 2))
             WHEN 'shared' THEN path COLLATE "C" ~ '^shared/.+[.](md|json)$'

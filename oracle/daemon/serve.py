@@ -14,6 +14,7 @@ from oracle.app.context import Context
 from oracle.app.queries import attend
 from oracle.app.queries.attend import Terms
 from oracle.daemon.answering import Answering
+from oracle.daemon.hub_loop import HubLoop
 from oracle.daemon.index_loop import IndexLoop
 from oracle.daemon.listening import Listener, RootGuard
 from oracle.daemon.stats import Attempts, Stats
@@ -99,6 +100,7 @@ class Daemon:
         self._index_loop = IndexLoop(self._open, self.stats, self.log)
         self._answering = Answering(root, self._open, self._attempts, self.stats)
         self._work_loop = WorkLoop(self._open, self._attempts, self.stats, self.log, terms=self._terms())
+        self._hub_loop = HubLoop(root, self._open, self._attempts, self.stats, self._work_loop.notify)
 
     def _open(self) -> Context:
         return Context.open(self.root.path, clock=self._clock, waker=self._waker, warn=self._warn)
@@ -183,6 +185,9 @@ class Daemon:
             return self._attempts.rest_of("root")
         if changes.queue:
             self._work_loop.notify()
+        self._hub_loop.keep()
+        if changes.queue or changes.records:
+            self._hub_loop.notify()
         rest = min(listener.rest(), guard.rest(), self._index_loop.rest(is_watched=listener.hears))
         return max(_QUICKEST, rest, self._attempts.rest_of("index") if rest <= 0 else 0.0)
 
@@ -219,6 +224,7 @@ class Daemon:
 
     def _end(self, guard: RootGuard, listener: Listener) -> None:
         self._answering.stop()
+        self._hub_loop.stop()
         listener.stop()
         if not self._work_loop.stop(LAST_STEP):
             self.log.warning("the last step did not end in %g s", LAST_STEP, extra={"event": "warning"})

@@ -47,9 +47,9 @@ class Stats:
             self.changes += 1
 
     def set(self, what: str, content: Mapping[str, object]) -> None:
-        """Replace the section `watching`, `index` or `queue`."""
+        """Replace the section `watching`, `index`, `queue` or `hub`."""
         with self._lock:
-            self.changes += content != self._sections[what]
+            self.changes += content != self._sections.get(what)
             self._sections[what] = dict(content)
 
     def note_lag(self, seconds: float) -> None:

@@ -29,6 +29,15 @@ def machine_of(context: Context, project: str, seat: str) -> TeamMachine | None:
     return team.machine_of(home.machine)
 
 
+def runs_here(context: Context, project: str, seat: str) -> bool:
+    """Return whether a seat runs here for certain: between joining a hub and the first sync nobody knows."""
+    if not os.path.exists(context.root.hub):
+        return True
+    from oracle.store.hub.ledger import load_team
+
+    return load_team(context.root) is not None and machine_of(context, project, seat) is None
+
+
 def require_here(context: Context, project: str, seat: str) -> None:
     """Raise Blocked if a seat runs on another machine: what it writes here would not be taken."""
     machine = machine_of(context, project, seat)

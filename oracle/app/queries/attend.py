@@ -93,7 +93,7 @@ def read_terms(context: Context) -> Terms:
 def open_questions(context: Context, project: str) -> list[Asked]:
     """Return the open questions to the memory seats of a project that run here, by name. Raises NoProfile, InvalidProfile."""
     team = open_team(context, project)
-    seats = [seat for seat in team.profile.seats_of("memory") if homes.machine_of(context, project, seat) is None]
+    seats = [seat for seat in team.profile.seats_of("memory") if homes.runs_here(context, project, seat)]
     found = (handoffs.read(team.folder, name) for name in handoffs.open_names(team.folder) if name.target in seats)
     asked = (Asked(team, receipt) for receipt in found if receipt is not None and _asks(receipt))
     return [one for one in asked if not _is_answered(context, one)]

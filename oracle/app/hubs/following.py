@@ -1,0 +1,67 @@
+"""A connection to the hub that stays open, for the daemon: it syncs, hears of changes elsewhere, and knows how long to wait."""
+
+from __future__ import annotations
+
+from oracle.app.context import Context
+from oracle.app.delivery import homes
+from oracle.app.hubs import membership
+from oracle.app.hubs.sync import Synced, sync
+from oracle.app.hubs.visit import handoff_folders
+from oracle.errors import HubFailed
+from oracle.store.delivery import handoffs
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.hub.exchange import TeamConnection
+
+SOON, LATER = 2.0, 30.0
+"""Seconds until the next sync without a hint: while another machine has to answer something, and otherwise."""
+
+
+class Follower:
+    """The connection of one thread. Any error closes it; the next sync opens it again."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._hub: TeamConnection | None = None
+
+    def sync(self) -> Synced:
+        """Sync. Raises what `sync` raises, NoHub."""
+        if self._hub is None:
+            self._hub = membership.open_hub(self._context)
+            self._hub.connection.listen()
+        try:
+            return sync(self._context, self._hub, self._hub.membership)
+        except HubFailed:
+            self.close()
+            raise
+
+    def fileno(self) -> int:
+        """Return the socket on which hints come, -1 without a connection."""
+        return -1 if self._hub is None else self._hub.connection.fileno()
+
+    def take_hint(self) -> None:
+        """Read the hints that came, so that the socket is silent until the next one."""
+        if self._hub is not None:
+            try:
+                self._hub.connection.wait_for_hint(self._hub.membership.team, 0.0)
+            except HubFailed:
+                self.close()
+
+    def rest(self) -> float:
+        """Return the seconds until the next sync without a hint."""
+        return SOON if self._awaits() else LATER
+
+    def _awaits(self) -> bool:
+        """Return whether an open dispatch waits for a seat on another machine."""
+        for project, folder in handoff_folders(self._context).items():
+            names = handoffs.open_names(folder)
+            if any(homes.machine_of(self._context, project, name.target) is not None for name in names):
+                return True
+        return False
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._hub is not None:
+            self._hub.close()
+            self._hub = None

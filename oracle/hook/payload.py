@@ -22,6 +22,9 @@ _LONG_TAIL_BYTES = 8 << 20
 _MESSAGES = ("last_assistant_message", "prompt_response")
 """The field with the agent's last message: that of Claude Code and Codex, and that of Gemini."""
 
+_ADDED, _ADDED_END = "<hook_context>", "</hook_context>"
+"""How Gemini marks what a hook added. It escapes `<` and `>` in between."""
+
 _REASONS = ("source", "reason", "trigger")
 """The field that says why an event came, by its event and client."""
 
@@ -82,7 +85,7 @@ def parse_payload(raw: bytes) -> HookPayload:
         transcript_path=_text(content, "transcript_path"),
         message=well_formed(message) if isinstance(message, str) else None,
         is_repeated=content.get("stop_hook_active") is True,
-        prompt=_text(content, "prompt"),
+        prompt=_typed(_text(content, "prompt")),
         prompt_id=_text(content, "prompt_id"),
         reason=next(filter(None, (_text(content, name) for name in _REASONS)), ""),
         is_cron=content.get("is_cron") is True or content.get("automation_kind") == "cron",
@@ -94,6 +97,16 @@ def parse_payload(raw: bytes) -> HookPayload:
 def _text(content: Mapping[str, object], key: str) -> str:
     given = content.get(key)
     return well_formed(given) if isinstance(given, str) else ""
+
+
+def _typed(prompt: str) -> str:
+    """Return a prompt without what hooks added before it: Gemini puts the context of a session in front of its first prompt."""
+    while prompt.startswith(_ADDED):
+        _, end, rest = prompt.partition(_ADDED_END)
+        if not end:
+            break
+        prompt = rest.lstrip()
+    return prompt
 
 
 @value

@@ -114,3 +114,23 @@ def test_codex_does_not_start_without_the_server(made: type[Client], tmp_path: P
     client.configure(re.sub("command = .*", 'command = "false"', capfd.readouterr().out))
     with pytest.raises(AssertionError, match="oracle"):
         client.ask("How often?", {"text": "Five times."})
+
+
+NOTE = "Uploads to the archive are retried twice, thirty seconds apart."
+QUESTION = "How often are uploads to the archive retried?"
+
+
+@each_client
+def test_context_reaches_the_request_of_the_model(made: type[Client], seat: Seat, tmp_path: Path):
+    """The record of a prompt comes with it, fenced, once; the brief of the seat begins the session."""
+    put(Path(seat.root.path), "projects/install/decision/retry.md", f"# Retry of uploads\n\n{NOTE}\n")
+    client = made(tmp_path)
+    client.extra = {"ORACLE_PROJECT": "install"}
+    client.install_hook(seat.root.path, "--events", "stop,prompt,start")
+    client.trust()
+    client.ask(QUESTION, {"text": "Twice."})
+    sent = json.dumps(client.requests[0], ensure_ascii=False)
+    assert "oracle-context date=" in sent
+    assert sent.count(NOTE) == 1
+    assert "projects/install/decision/retry.md:3-3" in sent
+    assert "T-1, asked by planner of memory" in sent

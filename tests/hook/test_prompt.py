@@ -21,6 +21,7 @@ from oracle.app.context import Context
 from oracle.app.prompting import context_for, memories, rest
 from oracle.daemon.answering import Answering
 from oracle.daemon.stats import Attempts, Stats
+from oracle.hook.payload import parse_payload
 from oracle.store.daemon import answer_socket
 from tests.cli.transcript import call
 from tests.growth import costs_at_most
@@ -294,3 +295,23 @@ def test_a_daemon_that_gives_no_answer_is_replaced(host: Host, reply: bytes):
         door.shutdown(socket.SHUT_RDWR)
         door.close()
         thread.join(5)
+
+
+# What other clients send ------------------------------------------------------------------------------------------------
+
+ADDED = "<hook_context>&lt;oracle-context date=…&gt;\nT-1, asked by planner\n&lt;/oracle-context&gt;</hook_context>"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "typed"),
+    [
+        (f"{ADDED}\n\n{QUESTION}", QUESTION),
+        (f"{ADDED}\n{ADDED}\n\n{QUESTION}", QUESTION),
+        (f"{QUESTION} {ADDED}", f"{QUESTION} {ADDED}"),
+        (f"<hook_context>{QUESTION}", f"<hook_context>{QUESTION}"),
+        (ADDED, ""),
+        (QUESTION, QUESTION),
+    ],
+)
+def test_what_gemini_puts_before_a_prompt_is_no_part_of_it(prompt: str, typed: str):
+    assert parse_payload(json.dumps({"prompt": prompt}).encode()).prompt == typed

@@ -21,7 +21,8 @@ _CLOSING = rf"(?i)</{TAG}\s{{0,9}}>"
 _RENDERED = rf'(?i)[ \t>]*<{TAG} date="'
 """How a rendered envelope begins its line. Such a line is an envelope inside of code too; any other tag there is a quotation."""
 
-_FOREIGN = "system-reminder|task-notification|local-command-\\w+|command-\\w+|user-prompt-submit-hook|relevant-memories"
+_HOSTS = "system-reminder|task-notification|local-command-\\w+|command-\\w+"
+_FOREIGN = f"{_HOSTS}|user-prompt-submit-hook|hook_context|relevant-memories"
 _TAGS = rf"(?i)<(?=\s{{0,9}}/?\s{{0,9}}(?:{TAG}|{_FOREIGN})\b)"
 """The beginning of a tag that a host or a model would read as one of its own."""
 

@@ -24,6 +24,10 @@ function terms(text) {
   return kept.length ? kept : found;
 }
 
+// A graph may be larger than its frame: begin in its middle.
+const stage = document.querySelector("#graph .wide");
+if (stage) stage.scrollTo((stage.scrollWidth - stage.clientWidth) / 2, (stage.scrollHeight - stage.clientHeight) / 2);
+
 const form = document.querySelector("form");
 if (form) {
   const field = form.querySelector("input"), told = form.querySelector("output");

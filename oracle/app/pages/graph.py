@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from oracle.app.pages.svg import Link
     from oracle.domain.links.graph import Walk
 
-    Points = dict[str, tuple[float, float]]
+    Point = tuple[float, float]
+    Points = dict[str, Point]
     Box = tuple[float, float, float, float]
 
 MOST_NODES = 200
@@ -112,8 +113,7 @@ def draw(found: Neighbourhood, *, link: Link, more: str = "", is_styled: bool = 
     head = svg.arrowhead(root, "head-graph")
     stage = svg.element(root, "g", class_="stage")
     radii = {node.name: _radius(node) for node in found.nodes}
-    for edge, bend in zip(found.edges, _bends(found.edges), strict=True):
-        _draw_edge(stage, edge, bend, places, radii, head)
+    _draw_edges(stage, found, places, radii, head)
     labels = _place_labels(found.nodes, places, radii, width)
     for node in found.nodes:
         _draw_node(svg.anchor(stage, addresses[node.name]), node, places[node.name], labels.get(node.name), found.root)
@@ -249,26 +249,31 @@ def _meet(one: Box, other: Box) -> bool:
 # What is drawn --------------------------------------------------------------------------------------------------------
 
 
-def _draw_edge(
-    stage: Element, edge: tuple[str, str, str], bend: float, places: Points, radii: Mapping[str, float], head: str
-) -> None:
-    source, target, kind = edge
-    start, end = places[source], places[target]
+def _draw_edges(stage: Element, found: Neighbourhood, places: Points, radii: Mapping[str, float], head: str) -> None:
+    """Draw the edges of each type in a group of its own, which holds their style once."""
+    groups: dict[str, Element] = {}
+    for (source, target, kind), bend in zip(found.edges, _bends(found.edges), strict=True):
+        way = _way(places[source], places[target], radii[source], radii[target] + 3, bend)
+        if not way:
+            continue
+        if kind not in groups:
+            groups[kind] = svg.element(stage, "g", class_=f"edge {kind}", marker_end=head)
+            svg.element(groups[kind], "title", kind)
+        svg.element(groups[kind], "path", d=way)
+
+
+def _way(start: Point, end: Point, before: float, behind: float, bend: float) -> str:
+    """Return the path between two places that leaves out so many pixels at its ends, "" for nothing between."""
     length = dist(start, end)
-    if length < radii[source] + radii[target]:
-        return
+    if length < before + behind:
+        return ""
     along = ((end[0] - start[0]) / length, (end[1] - start[1]) / length)
-    a = (start[0] + along[0] * radii[source], start[1] + along[1] * radii[source])
-    gap = radii[target] + 3
-    b = (end[0] - along[0] * gap, end[1] - along[1] * gap)
-    way = f"M{a[0]:.1f} {a[1]:.1f}"
-    if bend:
-        middle = ((a[0] + b[0]) / 2 - along[1] * bend * 2, (a[1] + b[1]) / 2 + along[0] * bend * 2)
-        way += f"Q{middle[0]:.1f} {middle[1]:.1f} {b[0]:.1f} {b[1]:.1f}"
-    else:
-        way += f"L{b[0]:.1f} {b[1]:.1f}"
-    drawn = svg.element(stage, "path", class_=f"edge {kind}", d=way, marker_end=head)
-    svg.element(drawn, "title", kind)
+    a = (start[0] + along[0] * before, start[1] + along[1] * before)
+    b = (end[0] - along[0] * behind, end[1] - along[1] * behind)
+    if not bend:
+        return f"M{a[0]:.0f} {a[1]:.0f}L{b[0]:.0f} {b[1]:.0f}"
+    middle = ((a[0] + b[0]) / 2 - along[1] * bend * 2, (a[1] + b[1]) / 2 + along[0] * bend * 2)
+    return f"M{a[0]:.0f} {a[1]:.0f}Q{middle[0]:.0f} {middle[1]:.0f} {b[0]:.0f} {b[1]:.0f}"
 
 
 def _draw_node(
@@ -276,9 +281,8 @@ def _draw_node(
 ) -> None:
     classes = ["node", *(["root"] if node.name == root else ()), *(["retired"] if node.status else ())]
     group.set("class", " ".join(classes))
-    lines = [node.title, *([node.name] if node.name != node.title else ()), *([node.status] if node.status else ())]
-    title = svg.element(group, "title")
-    title.text = "\n".join(map(svg.legible, lines))
+    shown = node.title if group.get("href") or node.name == node.title else f"{node.title} · {node.name}"
+    svg.element(group, "title", f"{shown} · {node.status}" if node.status else shown)
     svg.mark(group, node.kind, *point, _radius(node))
     if label is not None:
         x, y, side, text = label

@@ -116,7 +116,7 @@ def test_what_is_drawn_says_what_it_is():
     nodes = {item.get("href"): item for item in root.iter(f"{SVG}a")}
     assert nodes["/record/old"].get("class") == "node retired"
     assert nodes["/record/new"].get("class") == "node root"
-    assert nodes["/record/old"].find(f"{SVG}title").text == "The old way\nold\nsuperseded"
+    assert nodes["/record/old"].find(f"{SVG}title").text == "The old way · superseded"
     assert "".join(nodes["?limit=400"].itertext()) == "3 more nodes are not drawn"
     shown = "".join(root.find(f".//{SVG}g[@class='legend']").itertext())
     assert all(word in shown for word in ("decision", "supersedes", "no longer holds", "backlinks"))

@@ -98,7 +98,7 @@ class Gate:
         self._cookie = f"oracle-web-{port}"
         self._key = secrets.token_bytes(32)
         self._sessions: deque[str] = deque(maxlen=MOST_SESSIONS)
-        self._bucket = Bucket()
+        self._bucket, self._strangers = Bucket(), Bucket()  # who was not let in takes nothing from who was
         self.token = secrets.token_urlsafe(32)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -109,8 +109,10 @@ class Gate:
             return
         headers = Headers(scope=scope)
         languages.use(self._speech.choose(headers.get("accept-language", "")))
+        session = self._session(headers)
         code = self._fault(scope, headers)
-        session = "" if code else self._session(headers)
+        if not code and not (self._bucket if session else self._strangers).take():
+            code = 429
         response = None if code else self._open(scope, is_in=bool(session))
         if not code and not session and response is None:
             code = 403
@@ -132,7 +134,7 @@ class Gate:
             return 414
         if not _is_small(headers.get("content-length", "0")):
             return 413
-        return 0 if self._bucket.take() else 429
+        return 0
 
     def _is_own(self, hosts: list[str]) -> bool:
         """Return whether a Host names this server. A name that somebody else's DNS gives it does not."""

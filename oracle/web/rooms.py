@@ -30,6 +30,7 @@ MOST_NODES, FEW_NODES = 200, 60
 MOST_LINES = 1500
 """Lines of a record on one page."""
 
+MOST_NOW = 50
 MOST_BACKLINKS = 300
 _MOST_OF_KIND = 50
 
@@ -69,7 +70,7 @@ def now(context: Context, _: PageQuery) -> RoomPage:
     from oracle.app.overview.now import look
 
     found = look(context)
-    return RoomPage("now.html", say("Now"), {"now": found, "most": MOST_ROWS})
+    return RoomPage("now.html", say("Now"), {"now": found, "most": MOST_NOW})
 
 
 def search(context: Context, address: PageQuery) -> RoomPage:
@@ -183,13 +184,14 @@ def timeline(context: Context, address: PageQuery) -> RoomPage:
 
 def handoffs(context: Context, address: PageQuery) -> RoomPage:
     """Show handoffs of every state, the one that changed last first."""
-    from oracle.app.delivery import handoffs as use_case
+    from oracle.app.delivery.handoffs import STATES
+    from oracle.app.overview.now import list_handoffs
 
-    found = use_case.list_all(context, project=address.text("project"), state=address.text("state"))
+    found = list_handoffs(context, project=address.text("project"), state=address.text("state"))
     start = address.number("from", 0, 0, 1_000_000)
     items = found.items[::-1]
     shown = {"items": items[start : start + MOST_ROWS], "start": start, "count": len(items), "most": MOST_ROWS}
-    shown |= {"problems": found.problems, "states": use_case.STATES, "filters": address.parameters}
+    shown |= {"problems": found.problems, "states": STATES, "filters": address.parameters}
     return RoomPage("handoffs.html", say("Handoffs"), shown)
 
 

@@ -77,7 +77,9 @@ class Site:
         async def show(request: Request) -> Response:
             address = PageQuery(dict(request.query_params))
             if room is ROOMS["/doctor"] and address.text("run"):
-                async with self._slow:  # it reads every file, so one at a time
+                if self._slow.locked():  # it reads every file, so one at a time
+                    return PlainTextResponse(spoken(say("The checks are running. Wait until they are done.")), 503)
+                async with self._slow:
                     return await self._answer(request, _bound(room, address))
             return await self._answer(request, _bound(room, address))
 

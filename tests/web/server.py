@@ -41,7 +41,7 @@ class Served:
         return self.request(f"/events?since={seen}", **headers)
 
     def state(self) -> str:
-        found = re.search(r'data-events="/events\?since=([^"]+)"', self.request("/").read().decode())
+        found = re.search(r'data-state="([^"]+)"', self.request("/").read().decode())
         assert found
         return found[1]
 

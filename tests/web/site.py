@@ -128,7 +128,7 @@ class Seen(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append(tag)
         self.attributes |= {name for name, _ in attrs}
-        self.addresses += [value or "" for name, value in attrs if name in ("href", "src", "action", "data-events")]
+        self.addresses += [value or "" for name, value in attrs if name in ("href", "src", "action")]
         self.language = dict(attrs).get("lang") or self.language if tag == "html" else self.language
 
     def handle_data(self, data: str) -> None:

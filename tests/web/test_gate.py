@@ -171,6 +171,15 @@ def test_too_many_requests_wait(browser: Browser, monkeypatch: pytest.MonkeyPatc
     assert codes == [200] * gate.BURST + [429] * 20
 
 
+def test_strangers_use_up_nothing(browser: Browser, stranger, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(gate, "PER_SECOND", 0)
+    for name in ("_bucket", "_strangers"):
+        monkeypatch.setattr(browser.gate, name, Bucket())
+    codes = {stranger.get("/").status_code for _ in range(gate.BURST + 5)}
+    assert codes == {403, 429}
+    assert browser.gate._bucket.take()
+
+
 def test_requests_come_back_with_time():
     now = 0.0
     bucket = Bucket(lambda: now)

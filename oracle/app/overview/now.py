@@ -12,7 +12,7 @@ from oracle.app import journal
 from oracle.app.context import Context
 from oracle.app.decisions.overdue import OpenDecision, open_decision
 from oracle.app.delivery import handoffs
-from oracle.app.delivery.handoffs import ListedHandoff
+from oracle.app.delivery.handoffs import Handoffs, ListedHandoff
 from oracle.app.delivery.team import Team
 from oracle.domain import timestamps
 from oracle.domain.delivery.handoffs import Party
@@ -92,6 +92,11 @@ _CACHES: WeakKeyDictionary[Context, FileCache] = WeakKeyDictionary()
 def look(context: Context) -> Now:
     """Return what goes on now. What this context read before is not read again, unless it changed. Raises RootUnusable."""
     return now(context, _CACHES.setdefault(context, FileCache()))
+
+
+def list_handoffs(context: Context, *, project: str = "", state: str = "") -> Handoffs:
+    """Return handoffs as `handoffs.list_all` does. What this context read before is not read again, unless it changed."""
+    return handoffs.list_all(context, project=project, state=state, cache=_CACHES.setdefault(context, FileCache()))
 
 
 def _seats(team: Team, seen: dict[Seat, str], cache: FileCache) -> Iterator[SeatNow]:

@@ -38,11 +38,23 @@
     isDue = false;
     renew().catch(() => {});
   };
-  const source = new EventSource(document.body.dataset.events);
-  source.addEventListener("change", renewSoon);
-  document.addEventListener("visibilitychange", () => { if (isDue) renewSoon(); });
+  // Only a page that is seen listens: a browser has six connections to a server.
+  let state = document.body.dataset.state;
+  let source = null;
+  const listen = () => {
+    if (source || document.hidden) return;
+    source = new EventSource(`/events?since=${encodeURIComponent(state)}`);
+    source.addEventListener("change", (event) => { state = event.lastEventId; renewSoon(); });
+  };
+  const stop = () => { source?.close(); source = null; };
+  listen();
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) { stop(); return; }
+    listen();
+    if (isDue) renewSoon();
+  });
   document.addEventListener("focusout", () => { if (isDue) setTimeout(renewSoon, 200); });
-  addEventListener("pagehide", () => source.close());
+  addEventListener("pagehide", stop);
   addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
   // "/" goes to the search, as in many programs.

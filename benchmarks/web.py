@@ -1,0 +1,217 @@
+"""Measure the pages of `oracle web`: the time of the server, the bytes, the first paint in Chromium, memory under load.
+
+    benchmarks/web.py [--records 100000] [--handoffs 1000] [--seconds 20] [--root DIR]
+
+It makes a Root with a team, or copies DIR and adds the team. The time of a page is processor time of the server, which a busy
+machine does not stretch; other times are the least of several. Exits with 1 when a bar is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(CHECKOUT))
+START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from oracle.cli.main import run; sys.exit(run())"
+
+MS_NOW, MS_MORE_THAN_SEARCH, MS_GRAPH, MS_PAINT = 60, 20, 250, 600
+MOST_BYTES, MOST_GROWTH = 150_000, 10 * 1024 * 1024
+PAGES = ("/", "/search?q=retry+policy", "/timeline", "/handoffs", "/decisions", "/graph?name={target}&depth=2&most=200")
+TASKS = 40
+
+
+def make_records(root: Path, count: int) -> None:
+    """Write records of one project, in folders of two seats."""
+    for number in range(count):
+        folder = root / "projects" / "bench" / ("planner", "builder")[number % 2] / "finding"
+        if number < 2:
+            folder.mkdir(parents=True)
+        text = f"The retry policy of part {number % 977} waits {number % 60} seconds, for BENCH-{number % TASKS}."
+        head = f"---\ntitle: Finding {number}\nkind: finding\nts: 2026-01-{number % 28 + 1:02}T00:00:00Z\n---\n"
+        (folder / f"2026-01-{number % 28 + 1:02}T00-00-00Z-finding-{number}.md").write_text(head + text + "\n")
+
+
+def make_handoffs(root: Path, count: int) -> None:
+    """Dispatch tasks to a seat, in the files that a dispatch writes."""
+    from oracle.api import Oracle
+    from oracle.app.delivery.order import Order
+    from oracle.app.delivery.team import init_profile
+
+    with Oracle.open(str(root)) as oracle:
+        init_profile(oracle, "bench", ("memory", "planner", "builder"), repo_root=str(root))
+        for number in range(count):
+            oracle.dispatch(Order("bench", f"B-{number}", "planner", "memory", "What is the policy?", notifies=False))
+
+
+class Served:
+    """A server in a process of its own, and who it let in."""
+
+    def __init__(self, root: Path, home: Path) -> None:
+        words = [sys.executable, "-c", START, str(CHECKOUT), "web", "--memory-dir", str(root), "--port", "0", "--json"]
+        environ = {**os.environ, "HOME": str(home), "ORACLE_DAEMON_SOCKET": "0"}
+        self.process = subprocess.Popen(words, env=environ, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        assert self.process.stdout
+        said = b""
+        while not said.rstrip().endswith(b"}"):
+            said += self.process.stdout.readline()
+        self.url: str = json.loads(said)["url"]
+        self.base = self.url.partition("/?")[0]
+        with urllib.request.urlopen(self.url) as reply:  # noqa: S310
+            self.cookie = reply.headers["set-cookie"].partition(";")[0]
+
+    def get(self, address: str) -> tuple[float, int]:
+        """Return the milliseconds and the bytes of a page."""
+        request = urllib.request.Request(self.base + address, headers={"Cookie": self.cookie})  # noqa: S310
+        began = time.perf_counter()
+        with urllib.request.urlopen(request) as reply:  # noqa: S310
+            size = len(reply.read())
+        return (time.perf_counter() - began) * 1000, size
+
+    def processor_ms(self) -> float:
+        """Return the milliseconds of processor time that the server has used."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) * 1000 / os.sysconf("SC_CLK_TCK")
+
+    def memory(self) -> int:
+        """Return the bytes that the server holds."""
+        pages = Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]
+        return int(pages) * resource.getpagesize()
+
+    def paint(self, address: str, times: int) -> float:
+        """Return the least milliseconds until Chromium paints a page, 0 without Chromium."""
+        browser = os.environ.get("ORACLE_CHROMIUM") or shutil.which("chromium")
+        if not browser:
+            return 0.0
+        from playwright.sync_api import sync_playwright
+
+        name, _, value = self.cookie.partition("=")
+        words = ["--no-sandbox"] if os.geteuid() == 0 else []
+        script = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0"
+        with sync_playwright() as driver:
+            window = driver.chromium.launch(executable_path=browser, args=words).new_context()
+            window.add_cookies([{"name": name, "value": value, "url": self.base}])
+            page = window.new_page()
+            paints = []
+            for _ in range(times):
+                page.goto(self.base + address, wait_until="load")
+                page.wait_for_timeout(200)
+                paints.append(page.evaluate(script))
+        return min(filter(None, paints), default=0.0)
+
+
+def search_ms(root: Path, words: str, times: int) -> float:
+    """Return the milliseconds of processor time of the command line's search, in this process."""
+    from oracle.app.context import Context
+    from oracle.app.queries import lookup
+
+    asked = {"text": words, "filters": {}, "limit": 20, "fresh": False, "strict": False, "lexical": False}
+    taken = []
+    with Context.open(str(root)) as context:
+        for _ in range(times + 1):
+            began = time.process_time()
+            lookup.find(context, "search", asked, loads_models=False)
+            taken.append((time.process_time() - began) * 1000)
+    return sum(taken[1:]) / times
+
+
+def load(served: Served, root: Path, seconds: float) -> tuple[int, int, int]:
+    """Write and read for a while, with a page that listens. Returns the bytes before and after, and the pages that were read."""
+    from oracle.api import Oracle
+    from oracle.domain.records.drafts import Draft
+
+    is_over = threading.Event()
+
+    def listen() -> None:
+        request = urllib.request.Request(f"{served.base}/events", headers={"Cookie": served.cookie})  # noqa: S310
+        with contextlib.suppress(OSError), urllib.request.urlopen(request, timeout=seconds + 30) as reply:  # noqa: S310
+            while not is_over.is_set():
+                reply.readline()
+
+    threading.Thread(target=listen, daemon=True).start()
+    for _ in range(3):
+        for address in ("/", "/timeline"):
+            served.get(address)
+    before, read = served.memory(), 0
+    ends = time.monotonic() + seconds
+    with Oracle.open(str(root)) as oracle:
+        while time.monotonic() < ends:
+            oracle.write(Draft("decision", "bench", f"Load {time.time_ns()}", body="Under load."))
+            served.get("/")
+            served.get("/timeline")
+            read += 2
+            time.sleep(0.1)
+    is_over.set()
+    return before, served.memory(), read
+
+
+def main() -> int:
+    """Print the figures; return 1 when a bar is missed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--records", type=int, default=100_000)
+    parser.add_argument("--handoffs", type=int, default=1000)
+    parser.add_argument("--seconds", type=float, default=20, help="how long the load lasts (default 20)")
+    parser.add_argument("--times", type=int, default=15, help="requests of each page (default 15)")
+    parser.add_argument("--root", help="copy this Root instead of making records")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="oracle-web-") as folder:
+        home = Path(folder) / "home"
+        root = home / ".agents" / "memory"
+        os.environ.update(HOME=str(home), ORACLE_DAEMON_SOCKET="0")
+        if given.root:
+            shutil.copytree(given.root, root)
+        else:
+            root.mkdir(parents=True)
+            make_records(root, given.records)
+        root.chmod(0o700)
+        make_handoffs(root, given.handoffs)
+        return report(root, home, given)
+
+
+def report(root: Path, home: Path, given: argparse.Namespace) -> int:
+    """Measure a Root that is ready, print the figures, and return 1 when a bar is missed."""
+    missed = []
+
+    def tell(what: str, figure: float, bar: float, unit: str) -> None:
+        print(f"{what}\t{figure:.0f} {unit}\tbar {bar:.0f}")
+        if figure > bar:
+            missed.append(what)
+
+    plain = search_ms(root, "retry policy", given.times)
+    served = Served(root, home)
+    try:
+        for pattern in PAGES:
+            address = pattern.format(target="entity:taskid:BENCH-1")
+            for _ in range(4):  # each thread reads once
+                served.get(address)
+            used = served.processor_ms()
+            taken = [served.get(address) for _ in range(given.times)]
+            used = (served.processor_ms() - used) / given.times
+            bar = {"/": MS_NOW, PAGES[1]: plain + MS_MORE_THAN_SEARCH, PAGES[-1]: MS_GRAPH}.get(pattern, MS_GRAPH)
+            tell(address, used, bar, "ms")
+            print(f"{address} from request to answer\t{min(ms for ms, _ in taken):.0f} ms")
+            tell(f"{address} size", taken[-1][1], MOST_BYTES, "bytes")
+        tell("first paint of /", served.paint("/", 5), MS_PAINT, "ms")
+        before, after, read = load(served, root, given.seconds)
+        tell(f"growth of memory over {read} pages", after - before, MOST_GROWTH, "bytes")
+        print(f"memory\t{after / 1024 / 1024:.0f} MB")
+    finally:
+        served.process.terminate()
+        served.process.wait()
+    print("missed: " + ", ".join(missed) if missed else "every bar is met")
+    return int(bool(missed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

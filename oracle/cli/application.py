@@ -208,7 +208,7 @@ class OracleCommands(Group):
         zip(
             templates("Knowledge", "Team", "Set-up"),
             (
-                "init write retire remember forget list show search ask backlinks graph check packet experience export web",
+                "init write retire remember forget list show search ask backlinks graph check packet experience export watch web",
                 "deliver ack handoffs resume log team",
                 "setup source hook skill mcp daemon hub project scan config index doctor migrate",
             ),

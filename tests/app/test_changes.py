@@ -59,7 +59,7 @@ def busy(squad: Squad) -> Squad:
 @pytest.mark.parametrize("what", CHANGES)
 def test_each_change_is_seen_once(busy: Squad, what: str):
     change, expected = CHANGES[what]
-    watch = RootWatch(busy.open())
+    watch = RootWatch(busy.open(), share=1.0)
     assert watch.look() == {RECORDS, HANDOFFS, JOURNAL}
     assert watch.look() == set()
     change(busy)
@@ -68,7 +68,7 @@ def test_each_change_is_seen_once(busy: Squad, what: str):
 
 
 def test_a_look_reads_no_file(busy: Squad, monkeypatch: pytest.MonkeyPatch):
-    watch, opened = RootWatch(busy.open()), []
+    watch, opened = RootWatch(busy.open(), share=1.0), []
     watch.look()
     original = builtins.open
     monkeypatch.setattr(
@@ -79,7 +79,16 @@ def test_a_look_reads_no_file(busy: Squad, monkeypatch: pytest.MonkeyPatch):
 
 
 def test_a_root_that_cannot_be_looked_at_is_no_change(busy: Squad):
-    watch = RootWatch(busy.open())
+    watch = RootWatch(busy.open(), share=1.0)
     watch.look()
     busy.path.rename(busy.path.with_name("elsewhere"))
     assert RECORDS not in watch.look()
+
+
+def test_looks_at_records_take_only_their_share(busy: Squad, monkeypatch: pytest.MonkeyPatch):
+    watch = RootWatch(busy.open(), share=1e-6)
+    watch.look()
+    create(busy)
+    assert watch.look() == set()
+    busy.open().list({})
+    assert watch.look() == {RECORDS}  # another process found it

@@ -148,7 +148,7 @@ def list_all(context: Context, *, project: str = "", state: str = "", cache: Fil
         problems += found.problems
     kept = [item for item in items if not state or item.handoff.state.step.value == state]
     problems += [sentence for item in items for sentence in item.handoff.problems]
-    return Handoffs(tuple(sorted(kept, key=lambda item: -item.age)), tuple(problems), tuple(teams))
+    return Handoffs(tuple(sorted(kept, key=lambda item: item.handoff.changed_at)), tuple(problems), tuple(teams))
 
 
 def _listed(context: Context, team: Team, found: Sequence[Handoff]) -> list[ListedHandoff]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator
 
 from oracle.app.context import Context
@@ -12,14 +13,19 @@ from oracle.store.root import profile
 
 RECORDS, HANDOFFS, JOURNAL = "records", "handoffs", "journal"
 
+SHARE = 0.005
+"""Share of a core that looks at the folders of records may take. With thousands of them there is a longer rest after each."""
+
 State = tuple[object, ...]
 
 
 class RootWatch:
     """What changed since the last look. The first look finds everything changed."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, *, share: float = SHARE) -> None:
         self._context = context
+        self._share = share
+        self._rests_until = 0.0
         self._teams: list[Team] = []
         self._profiles: State = ()
         self._seen: dict[str, State] = {}
@@ -37,11 +43,15 @@ class RootWatch:
         return changed
 
     def _records(self) -> State:
+        began = time.monotonic()
         try:
-            self._context.index.follow(full=False, patience=0.0)
+            if began >= self._rests_until:
+                self._context.index.follow(full=False, patience=0.0)
+                cost = time.monotonic() - began
+                self._rests_until = began + cost / self._share
         except OracleError:  # a Root that can't be written: a query says so
             return self._seen.get(RECORDS, ("unknown",))
-        return self._context.index.version
+        return self._context.index.version  # what other processes wrote shows without a look at folders
 
     def _journal(self) -> State:
         return _state(self._context.root.events)

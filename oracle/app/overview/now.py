@@ -22,6 +22,8 @@ from oracle.errors import OracleError
 from oracle.store.delivery import task_tree
 from oracle.store.disk.file_cache import FileCache
 
+__all__ = ["FileCache", "Now", "SeatNow", "now"]
+
 Seat = tuple[str, str]
 """The project and the name of a seat."""
 

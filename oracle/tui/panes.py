@@ -1,0 +1,157 @@
+"""What the panes Now, Records and Log show, line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from oracle.app.journal import details_of
+from oracle.domain import timestamps
+from oracle.domain.values import value
+from oracle.tui.lines import FAINT, PLAIN, STRONG, WARNING, Line, TableRow, plain, table
+from oracle.wording import LIST, Sentence, joined, say, say_each, say_many
+
+if TYPE_CHECKING:
+    from oracle.app.decisions.overdue import OpenDecision
+    from oracle.app.delivery.handoffs import ListedHandoff
+    from oracle.app.journal import Event
+    from oracle.app.overview.now import Now
+    from oracle.app.records.views import Hit, Summary
+
+MOST_HANDOFFS = 200
+"""Handoffs that are shown, those that wait longest."""
+
+MOST_PROBLEMS = 5
+
+
+@value
+class NowPane:
+    """What goes on now."""
+
+    now: Now
+
+    def lines(self, width: int) -> list[Line]:
+        """Return the decisions that wait, the open handoffs, the seats, and what could not be read."""
+        return [
+            *self._decisions(width),
+            Line(),
+            *self._handoffs(width),
+            Line(),
+            *self._seats(width),
+            *(plain(problem, WARNING) for problem in self.now.problems[:MOST_PROBLEMS]),
+        ]
+
+    def _decisions(self, width: int) -> Iterator[Line]:
+        found = self.now.decisions
+        if not found:
+            yield plain(say("No decision waits for people."), FAINT)
+            return
+        yield plain(say_many("{n} decision waits for people", "{n} decisions wait for people", n=len(found)), STRONG)
+        yield from table(say_each("time left", "project", "asks", "question"), list(map(_decision, found)), width)
+
+    def _handoffs(self, width: int) -> Iterator[Line]:
+        found = self.now.handoffs
+        if not found:
+            yield plain(say("No handoff is open."), FAINT)
+            return
+        states = joined(LIST, [say("{state} {count}", state=name, count=n) for name, n in self.now.states.items()])
+        count = say_many("{n} open handoff: {states}", "{n} open handoffs: {states}", n=len(found), states=states)
+        yield plain(count, STRONG)
+        headings = say_each("task", "state", "age", "next step", "project", "from", "to")
+        yield from table(headings, list(map(_handoff, found[:MOST_HANDOFFS])), width)
+        if len(found) > MOST_HANDOFFS:
+            yield plain(say("… {count} more: oracle handoffs", count=len(found) - MOST_HANDOFFS), FAINT)
+
+    def _seats(self, width: int) -> Iterator[Line]:
+        if not self.now.seats:
+            yield plain(say("No project has seats: `oracle project init P --seats memory,planner`."), FAINT)
+            return
+        yield plain(say("Seats"), STRONG)
+        rows = [
+            TableRow((seat.project, seat.seat, seat.machine, self._ago(seat.last_seen), str(seat.queue)))
+            for seat in self.now.seats
+        ]
+        yield from table(say_each("project", "seat", "machine", "last seen", "queue"), rows, width)
+
+    def _ago(self, moment: str) -> Sentence:
+        then, now = timestamps.parse(moment), timestamps.parse(self.now.moment)
+        if then is None or now is None:
+            return say("never")
+        return say("{age} ago", age=timestamps.say_age(max(0.0, (now - then).total_seconds())))
+
+
+def _decision(found: OpenDecision) -> TableRow:
+    is_late = found.seconds_left is not None and found.seconds_left <= 0
+    question = " ".join(found.question.split())
+    texts = (found.time_left, found.project, found.asker, question)
+    return TableRow(texts, Line(decision=found), WARNING if is_late else PLAIN)
+
+
+def _handoff(item: ListedHandoff) -> TableRow:
+    handoff = item.handoff
+    ends = (item.project, handoff.asker, handoff.answerer)
+    texts = (handoff.task_id, handoff.state.step.value, item.age_shown, handoff.next_step, *ends)
+    return TableRow(texts, Line(handoff=item), WARNING if item.is_stale else PLAIN)
+
+
+@value
+class RecordsPane:
+    """The newest records, those that hold all words of the filter, and what a search for it found in all records."""
+
+    newest: Sequence[Summary] = ()
+    words: str = ""
+    hits: Sequence[Hit] = ()
+
+    def lines(self, width: int) -> list[Line]:
+        """Return a line for each record, the newest first."""
+        wanted = self.words.casefold().split()
+        fitting = [record for record in self.newest if all(word in _searched(record) for word in wanted)]
+        known = {record.slug for record in fitting}
+        others = [hit.record for hit in self.hits if hit.record.slug not in known]
+        if not fitting and not others:
+            return [plain(say("Nothing was found.") if wanted else say("There are no records."), FAINT)]
+        lines = table(_HEADINGS, list(map(_record, fitting)), width)
+        if others:
+            lines += [plain(say("Found in all records"), STRONG), *table(_HEADINGS, list(map(_record, others)), width)]
+        return lines
+
+
+_HEADINGS = say_each("when", "kind", "seat", "title")
+
+
+def _searched(record: Summary) -> str:
+    return f"{record.title} {record.slug} {record.status}".casefold()
+
+
+def _record(record: Summary) -> TableRow:
+    title = say("{title} [{mark}]", title=record.title, mark=record.effective_status)
+    place = f"{record.project}/{record.seat}"
+    texts = (moment(record.sort_ts), record.kind, place, title if record.is_retired else record.title)
+    return TableRow(texts, Line(target=record.slug), FAINT if record.is_retired else PLAIN)
+
+
+def moment(stamp: str) -> str:
+    """Return a timestamp to the minute."""
+    return stamp[:16].replace("T", " ")
+
+
+@value
+class LogPane:
+    """The last events of the journal."""
+
+    events: Sequence[Event] = ()
+
+    def lines(self, width: int) -> list[Line]:
+        """Return a line for each event, the newest first."""
+        if not self.events:
+            return [plain(say("Nothing has happened yet."), FAINT)]
+        return table(
+            say_each("when", "event", "project", "task", "details"), [*map(_event, reversed(self.events))], width
+        )
+
+
+def _event(event: Event) -> TableRow:
+    texts = [str(event.get(key, "")) for key in ("ts", "event", "project", "task_id")]
+    texts[0] = texts[0][:19].replace("T", " ")
+    slug = event.get("slug")
+    return TableRow((*texts, details_of(event)), Line(target=slug if isinstance(slug, str) else ""))

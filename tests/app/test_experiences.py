@@ -12,11 +12,13 @@ from oracle.app.experiences.add import add
 from oracle.app.experiences.recall import explain, recall
 from oracle.app.memories import keep, packets
 from oracle.app.records.write import retire
+from oracle.app.search import search as searching
 from oracle.app.search.search import search
 from oracle.domain.experiences.experience import Experience
 from oracle.domain.names import SHARED
 from oracle.domain.records.memories import Given
 from oracle.domain.records.packets import Request
+from oracle.domain.values import replace
 from oracle.errors import SecretFound, UsageError
 from tests.laws.ledger import assert_like_rebuilt
 
@@ -160,3 +162,21 @@ def test_settings_that_mean_nothing_are_refused_and_doctor_names_them(oracle: Or
     with pytest.raises(UsageError, match="experience"):
         recall(oracle, PROMPT)
     assert any("experience" in check.detail for check in oracle.doctor() if check.name == "settings")
+
+
+@pytest.mark.parametrize(
+    ("nearness", "loads_models", "is_recalled"),
+    [(5.0, True, True), (3.5, True, True), (2.0, True, False), (5.0, False, False)],
+)
+def test_nearness_in_meaning_recalls_without_a_word_in_common(
+    oracle: Oracle, monkeypatch: pytest.MonkeyPatch, nearness: float, loads_models: bool, is_recalled: bool
+) -> None:
+    add(oracle, RETRIES, "shop")
+    add(oracle, BACKUP, "shop")
+    switch_on(oracle)
+    near = [replace(hit, nearness=nearness) for hit in search(oracle, "fake clock", {"kind": "experience"})]
+    monkeypatch.setattr(searching, "has_meaning", lambda _: True)
+    monkeypatch.setattr(searching, "search", lambda *_, **__: near)
+    oracle.loads_models = loads_models
+    found = titles(oracle, "Debug the flaky callbacks of payment.py", project="shop")
+    assert found == ([RETRIES.title] if is_recalled else [])

@@ -1,5 +1,7 @@
 """Recall experiences for a prompt: those whose situation is the prompt's, best first.
 
+Where the Root has vectors, nearness in meaning counts too, as the search finds it.
+
 The score of an experience is the share of words that its situation and the prompt have in common, rare words counting more. It is
 a share of the shorter of the two, so a long prompt does not hide a short situation.
 """
@@ -14,9 +16,11 @@ from oracle.app.records.views import Summary
 from oracle.domain.compiling import compiled
 from oracle.domain.experiences import experience as rules
 from oracle.domain.experiences import gate
+from oracle.domain.injection import ranking
 from oracle.domain.injection.envelope import ContextItem, strip
 from oracle.domain.names import check_name
 from oracle.domain.values import value
+from oracle.errors import NotInFederation
 from oracle.index import fold
 from oracle.index.read import candidates, memories
 from oracle.store.markdown import records
@@ -119,14 +123,21 @@ def find(context: Context, query: str, settings: ExperienceSettings, *, project:
     wanted = check_name(project, "project") if project else ""
     limit = max(4 * settings.limit, _HITS)
     rows = context.index.find(lambda connection: _near(connection, text, wanted, limit))
-    near = {record.slug: record for record in map(Summary.from_row, rows)}
+    by_meaning = _near_in_meaning(context, text, wanted, limit)
+    near = {record.slug: record for record in (*map(Summary.from_row, rows), *(record for record, _ in by_meaning))}
     read = {slug: found for slug, record in near.items() if (found := _read(context, record)) is not None}
     if not read:
         return []
     weights = _weigh(
         context, [text, *(f"{one.title}\n{one.situation}\n{one.body}\n{one.summary}" for one, _ in read.values())]
     )
-    items = [_item(near[slug], one, last, _score(text, one, weights)) for slug, (one, last) in read.items()]
+    meant: dict[str, float] = {}
+    for record, share in by_meaning:
+        meant[record.slug] = max(share, meant.get(record.slug, 0.0))
+    items = [
+        _item(near[slug], one, last, max(_score(text, one, weights), meant.get(slug, 0.0)))
+        for slug, (one, last) in read.items()
+    ]
     return sorted(sorted(items, key=lambda item: item.date, reverse=True), key=lambda item: -round(item.score, 4))
 
 
@@ -139,6 +150,20 @@ def _near(connection: Connection, text: str, project: str, limit: int) -> list[t
     rarest = sorted((count, word) for word, count in counts.items() if count)[:_TERMS]
     kept = [(fold.quote(word), count) for at, (count, word) in enumerate(rarest) if at < _FEWEST or count <= _COMMON]
     return memories.experiences(connection, kept, project, limit=limit)
+
+
+def _near_in_meaning(context: Context, text: str, project: str, limit: int) -> list[tuple[Summary, float]]:
+    """Return the experiences nearest to a text in meaning, each with its relevance: none without vectors and their models."""
+    from oracle.app.search import search
+
+    if not (context.loads_models and search.has_meaning(context)):
+        return []
+    filters = {"kind": rules.KIND, "project": project}
+    try:
+        hits = search.search(context, text, filters, limit=limit, strict=True, with_shared=True)
+    except NotInFederation:
+        return []
+    return [(hit.record, ranking.by_meaning(hit.nearness)) for hit in hits]
 
 
 def _read(context: Context, record: Summary) -> tuple[rules.Experience, int] | None:

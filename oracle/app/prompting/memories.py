@@ -35,8 +35,6 @@ _READ = 32
 _LIVENESS_BUDGET = 0.3
 """Seconds for looking up what the memories name."""
 _MOST_NAMES = 5
-_NEAR, _NEAREST = 2.0, 5.0
-"""Deviations of nearness in meaning at which a passage counts nothing, and in full."""
 
 
 @value
@@ -88,8 +86,7 @@ def _relevance(hit: Hit, words: frozenset[str]) -> float:
     shared = len(words & fold.rough_stems(fold.terms_of(f"{hit.record.title}\n{hit.snippet}")))
     of_known = hit.coverage / (hit.known or 1.0)
     by_words = ranking.relevance(hit.coverage, of_known, shared=shared, words=len(words))
-    by_meaning = (hit.nearness - _NEAR) / (_NEAREST - _NEAR)
-    return min(1.0, max(by_words, by_meaning))
+    return max(by_words, ranking.by_meaning(hit.nearness))
 
 
 def _memory(context: Context, checker: Checker | None, hit: Hit, relevance: float) -> RankedMemory | None:

@@ -10,6 +10,9 @@ from math import sqrt
 from oracle.domain import tables
 from oracle.domain.values import value
 
+_NEAR, _NEAREST = 2.0, 5.0
+"""Deviations of nearness in meaning at which a passage counts nothing, and in full."""
+
 
 @value
 class Signals:
@@ -68,3 +71,8 @@ def relevance(coverage: float, of_known: float, *, shared: int, words: int) -> f
 
 def _numbers(table: str) -> dict[str, float]:
     return {name: float(text) for name, text in tables.load("memory_ranking")[table].items()}
+
+
+def by_meaning(nearness: float) -> float:
+    """Return what nearness in meaning is worth as a relevance, from 0 to 1; it is in standard deviations."""
+    return max(0.0, min(1.0, (nearness - _NEAR) / (_NEAREST - _NEAR)))

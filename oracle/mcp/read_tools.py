@@ -279,6 +279,17 @@ def packet(
     return Answer({**_with_quotes(routed), **standing(context)}, text)
 
 
+def recall_experiences(context: Context, binding: Binding, *, task: str, project: str = "", limit: int = 3) -> Answer:
+    """Recall lessons of earlier work for a task."""
+    from oracle.app.experiences.recall import as_json, look_up
+    from oracle.app.records.listing import standing
+
+    found = look_up(context, task, project=project or binding.project, limit=limit)
+    text = "\n\n".join(f"{item.slug} (score {item.score:.2f})\n{fenced(item.text)}" for item in found)
+    data = {"experiences": [as_json(item) for item in found], **standing(context)}
+    return Answer(data, text or "No experience is near enough to this task.")
+
+
 def _with_quotes(routed: Routed) -> dict[str, object]:
     """Return the JSON of a packet with the text of memories in fences. The caller's own words are unchanged."""
     data = routed.as_json()

@@ -290,6 +290,22 @@ _WRITTEN_ALSO: Mapping[str, Schema] = {
     "dry_run": YES_NO,
     "text": told(TEXT, "In a dry run: what would be written."),
 }
+EXPERIENCES = answer(
+    {
+        "experiences": many(
+            thing(
+                {
+                    **_WHERE,
+                    **dict.fromkeys(("title", "date", "seat", "status"), TEXT),
+                    "lines": many(WHOLE, "The first and the last, counted from 1."),
+                    "score": SHARE,
+                    "text": told(TEXT, "Trigger, Do, Avoid, Scope and Check, in a fence."),
+                }
+            )
+        ),
+        **_STANDING,
+    }
+)
 WRITTEN = answer(_WRITTEN, _WRITTEN_ALSO)
 REMEMBERED = answer(
     {

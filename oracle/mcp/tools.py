@@ -197,6 +197,19 @@ TOOLS = (
         required=("role", "goal"),
     ),
     Tool(
+        "recall_experiences",
+        "Recall experiences",
+        "Recall lessons of earlier work for a task, best first: when each helps, what to do, what to avoid and what to check.",
+        {
+            "task": words("What is to be done, in your words.", "Fix the failing webhook retry test"),
+            "project": words("The project; default: that of the server, or every project.", "arena"),
+            "limit": number("The most to recall.", least=1, most=20, default=3),
+        },
+        read_tools.recall_experiences,
+        schemas.EXPERIENCES,
+        required=("task",),
+    ),
+    Tool(
         "write_record",
         "Write a record",
         "Write a record of the memory seat. On return it is on disk, linked and indexed. Only a server of "
@@ -286,6 +299,25 @@ TOOLS = (
         required=("target",),
         reads=False,
         withdraws=True,
+    ),
+    Tool(
+        "add_experience",
+        "Add an experience",
+        "Keep a lesson of work that was done, for those who do such work again. It is about the work, not about a person.",
+        {
+            "title": words("The lesson, one line.", "Webhook retries need a fake clock"),
+            "situation": words("When it helps.", "The retry logic of the webhooks or its tests change."),
+            "approach": words("What to do.", "- Inject the clock.\n- Run tests/test_retry.py twice."),
+            "reflect": words("What to avoid, and what to check.", "Avoid sleeping in a test."),
+            "project": words("The project; default: that of the server, or every project.", "arena"),
+            "task_id": words("The task it is from.", "ARENA-228"),
+            "supersedes": several("The experiences that it replaces.", _RELATED),
+            "dry_run": flag("Write nothing and return what would be written.", default=False),
+        },
+        write_tools.add_experience,
+        schemas.WRITTEN,
+        required=("title", "situation"),
+        reads=False,
     ),
     Tool(
         "dispatch",

@@ -99,6 +99,27 @@ def remember(
     return Answer(kept.as_json(), "\n".join([answer.text, *notes]))
 
 
+def add_experience(
+    context: Context,
+    binding: Binding,
+    *,
+    title: str,
+    situation: str,
+    approach: str = "",
+    reflect: str = "",
+    project: str = "",
+    dry_run: bool = False,
+    **fields: Any,  # noqa: ANN401 -- the tool's schema names them
+) -> Answer:
+    """Write a lesson of earlier work. `fields` are further fields of its record."""
+    from oracle.app.experiences.add import add
+    from oracle.domain.experiences.experience import Experience
+
+    home = binding.project_for(project) if project or binding.project else SHARED
+    lesson = Experience(title, situation, approach, reflect)
+    return _written(add(context, lesson, home, author=binding.seat, dry_run=dry_run, **without_lists(fields)))
+
+
 def forget(context: Context, binding: Binding, *, target: str, reason: str = "", dry_run: bool = False) -> Answer:
     """Retire one memory."""
     from oracle.app.memories.remember import forget

@@ -33,6 +33,7 @@ READING = {
     "list_records": {},
     "get_fact": {"key": "network.proxy.host"},
     "packet": {"role": "planner", "goal": "retry the upload"},
+    "recall_experiences": {"task": "retry the upload"},
     "handoffs": {},
 }
 WRITING: dict[str, dict[str, Any]] = {
@@ -40,6 +41,12 @@ WRITING: dict[str, dict[str, Any]] = {
     "retire_record": {"record": "retry", "reason": "It is over."},
     "remember": {"type": "reference", "text": "Faults are tracked in Linear INGEST.", "project": "arena"},
     "forget": {"target": "shuttle bus"},
+    "add_experience": {
+        "title": "Uploads need jitter",
+        "situation": "The retry of uploads changes.",
+        "approach": "Add jitter.",
+        "project": "arena",
+    },
     "dispatch": {"target": "memory", "objective": "Why?", "task_id": "Q-1", "project": "demo", "notify": False},
     "deliver": {
         "task_id": "Q-1",
@@ -715,3 +722,13 @@ def test_no_resource_steers_a_terminal(root: Path):
         return "".join(texts + [str(one.contents[0].text) for one in read])
 
     assert [char for char in STEERING if char in visit(root, look) and char not in "[31m"] == []
+
+
+@pytest.mark.parametrize("task", ["Change the retry of uploads", "The uploads retry: change their jitter"])
+def test_an_experience_is_added_and_recalled(arena: Path, task: str):
+    written = call(arena, "add_experience", as_seat="planner", **WRITING["add_experience"])
+    assert not written.is_error, written.text
+    (found,) = call(arena, "recall_experiences", task=task, project="arena").data["experiences"]
+    assert found["slug"] == written.data["slug"]
+    assert "Add jitter." in found["text"]
+    assert call(arena, "recall_experiences", task="Paint the office walls blue").data["experiences"] == []

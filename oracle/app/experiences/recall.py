@@ -19,7 +19,7 @@ from oracle.domain.experiences import gate
 from oracle.domain.injection import ranking
 from oracle.domain.injection.envelope import ContextItem, strip
 from oracle.domain.names import check_name
-from oracle.domain.values import value
+from oracle.domain.values import replace, value
 from oracle.errors import NotInFederation
 from oracle.index import fold
 from oracle.index.read import candidates, memories
@@ -61,12 +61,13 @@ class Explanation:
             "enabled": self.settings.enabled,
             "limit": self.settings.limit,
             "threshold": self.settings.threshold,
-            "experiences": [_as_json(item) for item in self.recalled],
-            "below_threshold": [_as_json(item) for item in self.below],
+            "experiences": [as_json(item) for item in self.recalled],
+            "below_threshold": [as_json(item) for item in self.below],
         }
 
 
-def _as_json(item: ContextItem) -> dict[str, object]:
+def as_json(item: ContextItem) -> dict[str, object]:
+    """Return the JSON form of a recalled experience."""
     return {
         "slug": item.slug,
         "title": item.title,
@@ -101,6 +102,17 @@ def explain(context: Context, query: str, *, project: str = "", is_cron: bool = 
     verdict = gate.judge(query, is_cron=is_cron)
     found = find(context, query, settings, project=project) if verdict.recalls else []
     return Explanation(verdict, settings, *_split(found, settings))
+
+
+def look_up(context: Context, task: str, *, project: str = "", limit: int = 0) -> tuple[ContextItem, ...]:
+    """Return the experiences for a task that somebody asks about: without the gate, and though recall is off.
+
+    `limit` 0 means that of the settings. Raises UsageError, NotInFederation.
+    """
+    require_present(context, {"project": project})
+    settings = load_experience(context.root)
+    settings = replace(settings, limit=limit or settings.limit)
+    return _split(find(context, task, settings, project=project), settings)[0]
 
 
 def _split(

@@ -24,7 +24,8 @@ class Site:
         self.name = name
         self.squad = Squad(folder)
         self.hub = hub
-        self.membership = Membership("t", "service=hub", hub.machine, name, **more)
+        joined: Membership | None = getattr(hub, "membership", None)
+        self.membership = joined or Membership("t", "service=hub", hub.machine, name, **more)
         hub_file.save(self.squad.oracle.root, self.membership)
 
     @property

@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 from oracle.app import claims
 from oracle.app.claims import ToldClaim
 from oracle.app.context import Context
-from oracle.app.delivery import dispatches, wakeups
+from oracle.app.delivery import dispatches, homes, wakeups
 from oracle.app.delivery.team import Team, open_team
 from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
@@ -30,12 +30,34 @@ STATES = tuple(step.value for step in HandoffStep if step is not HandoffStep.NON
 
 @value
 class ListedHandoff:
-    """One handoff; `age` is in seconds since the newest of its files changed; `command` is what the next seat types, or ""."""
+    """One handoff; `age` is in seconds since the newest of its files changed; `command` is what the next seat types, or "".
+
+    `machine` is another machine on which the next seat runs, "" for this one.
+    """
 
     project: str
     handoff: Handoff
     age: float
     command: str = ""
+    machine: str = ""
+    is_away: bool = False
+    """Whether nobody saw that machine lately."""
+
+    @property
+    def state_shown(self) -> Sentence | str:
+        """The state as people read it, with the machine of the next seat."""
+        word = self.handoff.state.step.value
+        if not self.machine:
+            return word
+        told = {"state": word, "machine": self.machine}
+        return say("{state} on {machine}, away", **told) if self.is_away else say("{state} on {machine}", **told)
+
+    @property
+    def action(self) -> str:
+        """What the next seat does, or how another machine takes its place."""
+        if self.is_away:
+            return say("{machine} was not seen lately: start it, or let the seat run here.", machine=self.machine)
+        return self.handoff.state.action
 
     @property
     def is_stale(self) -> bool:
@@ -58,12 +80,13 @@ class ListedHandoff:
             "answerer": item.answerer,
             "state": state.step.value,
             "next": item.next_seat(),
-            "action": state.action,
+            "action": self.action,
             "command": self.command,
             "age_seconds": round(self.age),
             "stale": self.is_stale,
             "unsolicited": state.unsolicited,
             "problems": list(item.problems),
+            **({"machine": self.machine, "away": self.is_away} if self.machine else {}),
         }
 
 
@@ -152,11 +175,18 @@ def list_all(context: Context, *, project: str = "", state: str = "", cache: Fil
 
 
 def _listed(context: Context, team: Team, found: Sequence[Handoff]) -> list[ListedHandoff]:
-    now = context.now_seconds()
-    return [
-        ListedHandoff(team.project, item, max(0.0, now - item.changed_at), _command(context, team, item))
-        for item in found
-    ]
+    now, machines = context.now_seconds(), homes.elsewhere(context)
+    listed = []
+    for item in found:
+        age, seat = max(0.0, now - item.changed_at), item.next_seat()
+        machine = machines.get((team.project, seat))
+        if machine is None:
+            listed.append(ListedHandoff(team.project, item, age, _command(context, team, item)))
+            continue
+        is_away = homes.is_away(machine)
+        command = f"oracle hub home {seat} --project {team.project}" if is_away else ""
+        listed.append(ListedHandoff(team.project, item, age, command, machine.name, is_away))
+    return listed
 
 
 def _command(context: Context, team: Team, handoff: Handoff) -> str:

@@ -16,17 +16,24 @@ LONGEST_SILENCE = 120.0
 """Seconds after which a machine that the hub has not heard of counts as not there."""
 
 
-def machine_of(context: Context, project: str, seat: str) -> TeamMachine | None:
-    """Return the other machine on which a seat runs, None if it runs here or has no home yet."""
+def elsewhere(context: Context) -> dict[tuple[str, str], TeamMachine]:
+    """Return the machines of the seats (project, seat) that run on another machine, as the last sync saw them."""
     if not os.path.exists(context.root.hub):
-        return None
+        return {}
     from oracle.store.hub.ledger import load_team
 
     team = load_team(context.root)
-    home = team.home_of(project, seat) if team is not None else None
-    if team is None or home is None or home.machine == team.machine:
-        return None
-    return team.machine_of(home.machine)
+    homes = team.homes if team is not None else ()
+    return {
+        (home.project, home.seat): team.machine_of(home.machine)
+        for home in homes
+        if team is not None and home.machine not in ("", team.machine)
+    }
+
+
+def machine_of(context: Context, project: str, seat: str) -> TeamMachine | None:
+    """Return the other machine on which a seat runs, None if it runs here or has no home yet."""
+    return elsewhere(context).get((project, seat))
 
 
 def runs_here(context: Context, project: str, seat: str) -> bool:

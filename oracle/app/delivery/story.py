@@ -36,16 +36,16 @@ def lines_of(story: Story) -> list[str]:
 
 
 def _tell_state(story: Story, item: ListedHandoff) -> list[str]:
-    handoff, state = item.handoff, item.handoff.state
+    handoff = item.handoff
     ends = {"task": handoff.task_id, "asker": handoff.asker, "answerer": handoff.answerer, "project": story.project}
     return [
         say("{task}: {asker} asks {answerer} in {project}", **ends),
         say(
             "  {state} for {age}; next {seat}: {action}",
-            state=state.step.value,
+            state=item.state_shown,
             age=item.age_shown,
             seat=handoff.next_seat() or say("nobody"),
-            action=state.action,
+            action=item.action,
         ),
         *([f"  $ {item.command}"] if item.command else ()),
         *(say("  problem: {text}", text=text) for text in handoff.problems),

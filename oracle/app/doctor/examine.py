@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from os.path import isdir
+from os.path import isdir, isfile
 from threading import Thread
 
 from oracle.app.context import Context
@@ -66,6 +66,10 @@ def examine(context: Context) -> list[Check]:
         _look_at_once(checked)
         for name, good, examination in _EXAMINATIONS:
             checks += _run(name, good, examination, checked)
+        if isfile(checked.root.hub):
+            from oracle.app.doctor import hub
+
+            checks += _run("hub", say("it answers, and nothing waits for a person"), hub.check_hub, checked)
     return in_order(checks)
 
 

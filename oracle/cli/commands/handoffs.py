@@ -81,19 +81,19 @@ def _lines(items: Sequence[ListedHandoff]) -> Table:
     is_wide, is_mixed = columns() >= _WIDE, len({item.project for item in items}) > 1
     rows = []
     for item in items:
-        handoff, state = item.handoff, item.handoff.state
+        handoff = item.handoff
         ends = (handoff.asker, handoff.answerer) if is_wide else ("", "")
         age = item.age_shown if is_wide else timestamps.say_age(item.age)
         rows.append(
-            (handoff.task_id, state.step.value, age, handoff.next_step, item.project if is_mixed else "", *ends)
+            (handoff.task_id, item.state_shown, age, handoff.next_step, item.project if is_mixed else "", *ends)
         )
     return Table(headings, rows, is_one_line=True)
 
 
 def _row(item: ListedHandoff) -> tuple[str, ...]:
-    handoff, state = item.handoff, item.handoff.state
-    ends = (handoff.asker, handoff.answerer, state.step.value, item.age_shown, handoff.next_seat() or say("nobody"))
-    return (item.project, handoff.task_id, *ends, state.action, item.command)
+    handoff = item.handoff
+    ends = (handoff.asker, handoff.answerer, item.state_shown, item.age_shown, handoff.next_seat() or say("nobody"))
+    return (item.project, handoff.task_id, *ends, item.action, item.command)
 
 
 log_app = single()

@@ -168,6 +168,19 @@ def test_it_fits_every_screen(browser: Any, exported: Path, tmp_path: Path, size
     page.screenshot(path=folder / f"export-{size}-{scheme}.png", full_page=True)
 
 
+@pytest.mark.parametrize("size", SIZES)
+def test_a_large_graph_begins_at_its_target(browser: Any, root: Path, tmp_path: Path, size: str) -> None:
+    for number in range(60):
+        write(root, f"n{number}", f"# Note {number}\n\nSee [[n{number // 4}]] and [[n{number // 9}]].")
+    out = tmp_path / "notes.html"
+    assert run(["--memory-dir", str(root), "export", "html", "--target", "n7", "--depth", "3", str(out)]) == 0
+    width, height = SIZES[size]
+    page = Visit(browser, out, viewport={"width": width, "height": height}).page
+    frame, node = (page.locator(name).bounding_box() for name in ("#graph .wide", "#graph .root .mark"))
+    assert frame["x"] <= node["x"] <= frame["x"] + frame["width"]
+    assert frame["y"] <= node["y"] <= frame["y"] + frame["height"]
+
+
 def test_the_policy_names_the_style_and_the_script_that_are_there(browser: Any, exported: Path) -> None:
     page = Visit(browser, exported).page
     assert page.evaluate("getComputedStyle(document.querySelector('article')).borderTopStyle") == "solid"

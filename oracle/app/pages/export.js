@@ -24,9 +24,12 @@ function terms(text) {
   return kept.length ? kept : found;
 }
 
-// A graph may be larger than its frame: begin in its middle.
-const stage = document.querySelector("#graph .wide");
-if (stage) stage.scrollTo((stage.scrollWidth - stage.clientWidth) / 2, (stage.scrollHeight - stage.clientHeight) / 2);
+// A graph may be larger than its frame: begin at its first node, which is the target or the most linked one.
+const frame = document.querySelector("#graph .wide");
+if (frame) {
+  const node = frame.querySelector(".node").getBoundingClientRect(), edge = frame.getBoundingClientRect();
+  frame.scrollBy(node.left - edge.left - frame.clientWidth / 2, node.top - edge.top - frame.clientHeight / 2);
+}
 
 const form = document.querySelector("form");
 if (form) {

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from oracle.domain.injection import envelope
+from oracle.domain.markdown.documents import replace_surrogates
 from oracle.domain.records.drafts import Draft, Evidence
 from oracle.domain.safety.privacy import Guard, PrivacyFinding, find_personal
 from oracle.domain.safety.together import clean_together
 from oracle.domain.spelling import suggest
-from oracle.domain.values import fields_of
+from oracle.domain.values import contents_of, fields_of, replace
 from oracle.errors import InvalidRecord, NotFound, PrivacyBlocked, SecretFound, UsageError
 from oracle.process import read_input
 from oracle.store.root import privacy
@@ -25,11 +26,13 @@ from oracle.wording import Sentence, joined, say
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
+    from typing import Any, TypeVar
 
     from oracle.app.context import Context
     from oracle.domain.safety.privacy import OwnerRule
     from oracle.store.root.layout import Root
+
+    Handed = TypeVar("Handed")
 
 POLICIES = (REFUSE, REDACT, ALLOW) = ("refuse", "redact", "allow")
 """What happens to a value that looks like a secret. `allow` is for secrets alone, not for what the owner of a Root blocks."""
@@ -73,7 +76,7 @@ def clean(
             hint=suggest(policy, POLICIES),
         )
     if any(envelope.TAG in text.lower() for text in texts(dict(fields))):
-        fields = {name: _without_context(item) for name, item in fields.items()}
+        fields = {name: mapped(item, _strip) for name, item in fields.items()}
     rules = open_guard(context, secrets=policy != ALLOW)
     found: list[Sentence] = []
     values = dict(fields)
@@ -87,6 +90,16 @@ def clean(
     return values, tuple(dict.fromkeys(found))
 
 
+def clean_handoff(context: Context, given: Handed, policy: str) -> tuple[Handed, tuple[Sentence, ...]]:
+    """Return an order, an answer or a completion ready to be written, and what was replaced. Raises what `clean` raises.
+
+    Half a surrogate pair becomes U+FFFD: no file can hold it, and an answer must not be lost for it.
+    """
+    fields = {name: mapped(item, replace_surrogates) for name, item in contents_of(given).items()}
+    cleaned, found = clean(context, fields, policy, what=say("The handoff"))
+    return replace(given, **cleaned), found
+
+
 def without_context(text: str) -> str:
     """Return a text without the context that a hook added. Raises InvalidRecord if nothing is left."""
     kept = envelope.strip(text) if "<" in text else text
@@ -98,16 +111,20 @@ def without_context(text: str) -> str:
     return kept
 
 
-def _without_context(value: Any) -> Any:  # noqa: ANN401
-    """Return a value of any shape without the context that a hook added, the value itself if there is none."""
+def _strip(text: str) -> str:
+    return envelope.strip(text) if "<" in text else text
+
+
+def mapped(value: Any, change: Callable[[str], str]) -> Any:  # noqa: ANN401
+    """Return a value of any shape with each text changed, the value itself if it holds none."""
     if isinstance(value, str):
-        return envelope.strip(value) if "<" in value else value
+        return change(value)
     if isinstance(value, Evidence):
-        return Evidence(value.trust, *(_without_context(part) for _, part in _parts(value)))
+        return Evidence(value.trust, *(mapped(part, change) for _, part in _parts(value)))
     if isinstance(value, Mapping):
-        return {key: _without_context(item) for key, item in value.items()}
+        return {mapped(key, change): mapped(item, change) for key, item in value.items()}
     if isinstance(value, tuple | list):
-        return type(value)(_without_context(item) for item in value)
+        return type(value)(mapped(item, change) for item in value)
     return value
 
 

@@ -145,7 +145,7 @@ def _expressions(part: list[str]) -> list[str]:
 
 def quote(text: str) -> str:
     """Return text as a string of FTS5's language."""
-    return '"' + text.replace('"', " ") + '"'
+    return '"' + text.replace('"', " ").replace("\0", " ") + '"'
 
 
 # The words of a text, as the ranking of passages compares them: what the index makes of them, but for stems ------------

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from oracle.app.context import Context
+from oracle.app.guard import mapped
+from oracle.domain.markdown.documents import replace_surrogates
 from oracle.domain.spelling import guess
 from oracle.errors import OracleError, UsageError
 from oracle.mcp.binding import Binding
@@ -38,6 +40,7 @@ class ToolRunner:
         self._workers.close()
 
     def _answer(self, tool: Tool, arguments: Mapping[str, object]) -> Answer:
+        arguments = mapped(arguments, replace_surrogates)  # a client may cut a text in the middle of a character
         try:
             check_arguments(tool, arguments)
             answer, warnings = self._workers.with_context(lambda context: tool.run(context, self.binding, **arguments))

@@ -13,7 +13,7 @@ from oracle.app.delivery.team import Team, open_team
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import Receipt, ReceiptKind, ReceiptName
 from oracle.domain.names import FRONT
-from oracle.domain.values import NOTHING, contents_of, replace, value
+from oracle.domain.values import NOTHING, replace, value
 from oracle.errors import CompletionRefused
 from oracle.store.delivery import handoffs
 from oracle.wording import LIST, joined, say
@@ -62,8 +62,7 @@ def complete(context: Context, given: Completion) -> Delivered:
     Raises CompletionRefused, MistypedTask, SecretFound, PrivacyBlocked, UsageError, NoProfile, HandoffFailed. A wake-up that fails
     is a warning and stays in the inbox.
     """
-    cleaned, redacted = guard.clean(context, contents_of(given), given.secrets, what=say("The handoff"))
-    given = replace(given, **cleaned)
+    given, redacted = guard.clean_handoff(context, given, given.secrets)
     team = open_team(context, given.project, path=given.profile)
     dispatches.refuse_decision(team, given.task_id)
     source, target = team.seat_meant(given.source), team.seat_meant(given.target)

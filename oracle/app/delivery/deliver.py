@@ -19,7 +19,7 @@ from oracle.app.delivery.team import Team, note_completion, open_team, require_m
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import CONSUMED, Receipt, ReceiptKind, ReceiptName, new_receipt, receipt_name
 from oracle.domain.records.responses import require_answer
-from oracle.domain.values import contents_of, replace, value
+from oracle.domain.values import replace, value
 from oracle.errors import Conflict, UsageError
 from oracle.store.delivery import handoffs, inbox, responses
 from oracle.store.delivery.entries import InboxEntry
@@ -130,8 +130,8 @@ def keep(context: Context, delivery: Delivery) -> str:
 
 
 def _prepare_clean(context: Context, delivery: Delivery) -> tuple[Team, Work, claims.Verified, tuple[str, ...]]:
-    cleaned, redacted = guard.clean(context, contents_of(delivery), delivery.secrets, what=say("The handoff"))
-    team, work, verified = prepare(context, replace(delivery, **cleaned))
+    delivery, redacted = guard.clean_handoff(context, delivery, delivery.secrets)
+    team, work, verified = prepare(context, delivery)
     dispatches.refuse_stray(team, work.receipt.name, is_unsolicited=delivery.is_unsolicited)
     return team, work, verified, redacted
 

@@ -16,7 +16,7 @@ from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import ReceiptKind, ReceiptName, new_receipt
 from oracle.domain.delivery.task_queue import PENDING, Task
 from oracle.domain.names import OPERATOR
-from oracle.domain.values import contents_of, replace, value
+from oracle.domain.values import replace, value
 from oracle.errors import Blocked, TaskAlreadyQueued
 from oracle.store.delivery import handoffs, inbox, responses, task_tree
 from oracle.store.delivery.entries import InboxEntry
@@ -54,8 +54,7 @@ def new_task_id(context: Context) -> str:
 
 def dispatch(context: Context, order: Order) -> Dispatched:
     """Dispatch once. Raises TaskAlreadyQueued, SecretFound (nothing is written), Blocked, UsageError, NoProfile, HandoffFailed."""
-    cleaned, _ = guard.clean(context, contents_of(order), order.secrets, what=say("The handoff"))
-    order = replace(order, **cleaned)
+    order, _ = guard.clean_handoff(context, order, order.secrets)
     team = open_team(context, order.project, path=order.profile)
     if order.task_id:
         responses.path_of(context.root, order.task_id)  # an id that no answer could have is refused

@@ -17,6 +17,7 @@ import pytest
 from oracle.api import Oracle
 from oracle.app.context import SystemClock
 from oracle.app.delivery.decision_log import read_log
+from oracle.app.sources.registry import list_sources
 from oracle.cli.main import run
 from oracle.compat import complete_handoff, decision_log, dispatch_task, memory_deliver, memory_router, memory_write
 from oracle.compat.door import serve
@@ -38,6 +39,7 @@ SAMPLE = 2
 """How many steps of a door are tried at each run, by chance: pytest prints the seed. 0 tries all, which takes minutes."""
 
 KNOWN = "# Retry\n\nThe retry limit of the uploader is five.\n"
+SHUTTLE = "---\ntitle: Shuttle bus\nmemory_type: project\nproject: demo\n---\n\nThe shuttle bus leaves at nine.\n"
 RECORD = ("--project", "demo", "--title", "One", "--body", "See ARENA-1 and [[retry]].")
 ANSWER = ("--task-id", "Q-1", "--target", "planner", "--response-inline", '{"answer": "B."}', "--no-notify")
 HAND_OVER = ("--test-policy", "N/A", "--no-notify")
@@ -74,7 +76,7 @@ def tool(name: str, seat: str, **given: object) -> Door:
         answer = runner._answer(next(one for one in TOOLS if one.name == name), given)
         runner.close()
         sys.stderr.write(answer.text)
-        return 70 if answer.is_error else 0
+        return (2 if "already" in answer.text else 70) if answer.is_error else 0
 
     return door
 
@@ -120,9 +122,28 @@ DOORS: dict[str, Door] = {
     "oracle deliver": typed("deliver", "--project", "demo", *ANSWER),
     "memory_deliver": old(memory_deliver, *ANSWER, profile=True),
     "deliver": tool("deliver", "memory", task_id="Q-1", target="planner", response={"answer": "B."}, notify=False),
+    "oracle ask": typed(
+        "ask", "Who decided?", "--project", "demo", "--from", "planner", "--task-id", "Q-3", "--no-notify"
+    ),
+    "dispatch": tool("dispatch", "planner", target="memory", objective="Why?", task_id="Q-4", notify=False),
+    "oracle remember": typed("remember", "Faults are in Linear INGEST.", "--type", "reference", "--project", "demo"),
+    "remember": tool("remember", "memory", type="reference", text="Faults are in Linear INGEST."),
+    "oracle forget": typed("forget", "shuttle bus"),
+    "forget": tool("forget", "memory", target="shuttle bus"),
+    "oracle retire": typed("retire", "shuttle", "--reason", "It is over."),
+    "oracle experience add": typed(
+        *("experience", "add", "--project", "demo", "--title", "Two locks", "--situation", "Two writers."),
+        *("--approach", "One lock."),
+    ),
+    "oracle source add": lambda folder: run(
+        ["source", "add", "folder", str(folder / "notes"), "--project", "demo", "--memory-dir", root_of(folder)]
+    ),
     "hook": by_hook,
     "daemon": by_daemon,
 }
+
+_DONE_BEFORE = {"oracle source add": (7,), "oracle forget": (4,), "forget": (70,)}
+"""What a door that was finished before answers the second time, besides 0 and 2."""
 
 
 @pytest.fixture(scope="module")
@@ -148,6 +169,11 @@ class Teams:
         known = squad.path / "projects/demo/builder/retry.md"
         known.parent.mkdir(parents=True)
         known.write_text(KNOWN, encoding="utf-8")
+        bus = squad.path / "projects/demo/finding/shuttle.md"
+        bus.parent.mkdir(parents=True)
+        bus.write_text(SHUTTLE, encoding="utf-8")
+        (self.folder / "notes").mkdir()
+        (self.folder / "notes/wifi.md").write_text("# Guests\n\nAsk at the door.\n", encoding="utf-8")
         squad.ask("Q-1", objective="What is the retry limit of the uploader?", kind="query", notifies=False)
         squad.ask("T-9", target="builder", objective="Build it.", kind="task", notifies=False)
         squad.oracle.records({}, fresh=True)
@@ -182,6 +208,7 @@ def what_stands(folder: Path) -> dict[str, object]:
         )
         states = {one.handoff.task_id: one.handoff.state.step.value for one in oracle.handoffs().items}
         decided = {(one["title"], one["detail"]) for one in read_log(oracle, "demo")}
+        sources = [(one.source.name, one.records, one.why_not) for one in list_sources(oracle)]
     tasks, memory = folder / "home/.agents/tasks/demo", Path(root_of(folder))
     texts = {path.relative_to(tasks).as_posix(): TIMES.sub("", path.read_text()) for path in tasks.rglob("*.md")}
     answers = {path.name: json.loads(path.read_bytes())["answer"] for path in memory.glob("responses/*.json")}
@@ -191,6 +218,7 @@ def what_stands(folder: Path) -> dict[str, object]:
         "records": records,
         "states": states,
         "decided": decided,
+        "sources": sources,
         "texts": texts,
         "answers": answers,
         "receipts": receipts,
@@ -204,7 +232,7 @@ def test_killed_at_any_step(team: Teams, name: str) -> None:
     for number in random.sample(range(1, changes + 1), SAMPLE or changes):
         team.again()
         run_until(number, lambda _: DOORS[name](team.folder), after=False)
-        assert DOORS[name](team.folder) in (0, 2), number
+        assert DOORS[name](team.folder) in (0, 2, *_DONE_BEFORE.get(name, ())), number
         assert what_stands(team.folder) == expected, number
 
 
@@ -218,7 +246,7 @@ def test_refused_by_the_disk_at_any_step(team: Teams, name: str, refusal: int) -
         assert code in (0, 2, 3, 6, 70, 75), (number, code, said)
         assert "nexpected" not in said, (number, said)
         assert "Traceback" not in said, (number, said)
-        assert DOORS[name](team.folder) in (0, 2), number
+        assert DOORS[name](team.folder) in (0, 2, *_DONE_BEFORE.get(name, ())), number
         assert what_stands(team.folder) == expected, (number, said)
 
 

@@ -79,8 +79,9 @@ def add(
                     say("{path} is the source {name} of the project {project}.", **_words(other)),
                     hint=say("A folder is one source; remove that one first."),
                 )
+        # The registry comes last: a source that is listed but not allowed would be refused when it is added again.
+        sources.allow(context.root, [*_others(sources.load_allowed(context.root), source), source])
         sources.save(context.root, [*known, source])
-        sources.allow(context.root, [*sources.load_allowed(context.root), source])
     context.note("source-added", {**source.as_json()})
     return _state(context, source)
 

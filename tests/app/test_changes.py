@@ -9,6 +9,7 @@ import pytest
 
 from oracle.app.decisions.handover import send
 from oracle.app.overview.changes import HANDOFFS, JOURNAL, RECORDS, RootWatch
+from oracle.app.records.listing import list_records
 from oracle.domain.records.drafts import Draft
 from tests.app.squad import Squad
 from tests.app.test_decisions import payload
@@ -90,5 +91,5 @@ def test_looks_at_records_take_only_their_share(busy: Squad, monkeypatch: pytest
     watch.look()
     create(busy)
     assert watch.look() == set()
-    busy.open().list({})
+    list_records(busy.open(), {})
     assert watch.look() == {RECORDS}  # another process found it

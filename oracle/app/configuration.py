@@ -119,6 +119,13 @@ _SETTINGS: tuple[tuple[str, object, Sentence, Callable[[object], bool], Sentence
         say("Write seconds, from 1 to a month."),
     ),
     (
+        "daemon.consolidate_every",
+        0.0,
+        say("seconds from one plan of what to remember to the next; 0 is never"),
+        lambda item: isinstance(item, int | float) and not isinstance(item, bool) and 1 <= item <= 31 * 86_400,
+        say("Write seconds, from 1 to a month."),
+    ),
+    (
         "push.enabled",
         False,
         say("whether messages go out by Feishu"),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from oracle.app.context import Context
 from oracle.app.queries import attend
 from oracle.app.queries.attend import Terms
+from oracle.app.sources.consolidation import write_plan
 from oracle.daemon.answering import Answering
 from oracle.daemon.hub_loop import HubLoop
 from oracle.daemon.index_loop import IndexLoop
@@ -79,6 +80,8 @@ JUMP = 5.0
 """A clock that moves by this many seconds more or less than the time that passed has been set."""
 
 _QUICKEST = 0.05
+_PLANS_LOOK = 60.0
+"""Seconds after which it is looked whether a plan is due."""
 
 
 class Daemon:
@@ -97,6 +100,7 @@ class Daemon:
         self._waker = waker
         self._stopping = self._hangs_up = self._was_unusable = False
         self._drift = self._wall() - time.monotonic()
+        self._plans_at = 0.0
         self._index_loop = IndexLoop(self._open, self.stats, self.log)
         self._answering = Answering(root, self._open, self._attempts, self.stats)
         self._work_loop = WorkLoop(self._open, self._attempts, self.stats, self.log, terms=self._terms())
@@ -183,6 +187,9 @@ class Daemon:
             self._attempts.run("index", lambda: self._look(changes, guard, listener))
         if self._was_unusable:
             return self._attempts.rest_of("root")
+        if self._work_loop.terms.consolidate_every and time.monotonic() >= self._plans_at:
+            self._plans_at = time.monotonic() + _PLANS_LOOK
+            self._attempts.run("plan", self._write_plan)
         if changes.queue:
             self._work_loop.notify()
         self._hub_loop.keep()
@@ -190,6 +197,13 @@ class Daemon:
             self._hub_loop.notify()
         rest = min(listener.rest(), guard.rest(), self._index_loop.rest(is_watched=listener.hears))
         return max(_QUICKEST, rest, self._attempts.rest_of("index") if rest <= 0 else 0.0)
+
+    def _write_plan(self) -> None:
+        """Propose what of the daily notes is worth remembering, when it is time. A person or an agent reviews it."""
+        with self._open() as context:
+            path = write_plan(context, self._work_loop.terms.consolidate_every)
+        if path:
+            self.log.info("review what to remember: %s", path, extra={"event": "plan", "fields": {"path": path}})
 
     def _look(self, changes: Changes, guard: RootGuard, listener: Listener) -> None:
         try:

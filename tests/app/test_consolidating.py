@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import time
+from pathlib import Path
 
 import pytest
 
@@ -17,10 +18,7 @@ from oracle.errors import UsageError
 from oracle.hook.prompt import answer
 from tests.app.test_source_kinds import memories  # noqa: F401 -- a fixture
 from tests.app.test_sources import TOKEN, found, put
-from tests.laws.ledger import assert_like_rebuilt
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests.laws.ledger import Clock, assert_like_rebuilt
 
 ENVELOPE = '<oracle-context date="2026-11-29" version="1">\nThe quoll is old news.\n</oracle-context>'
 
@@ -172,6 +170,22 @@ def test_what_is_no_plan_is_refused(root: Path, tmp_path: Path, text: str) -> No
     path.write_text(text)
     with Oracle.open(str(root)) as oracle, pytest.raises(UsageError):
         consolidation.apply(oracle, str(path))
+
+
+def test_a_plan_is_written_when_it_is_time_and_remembers_nothing(root: Path, tmp_path: Path) -> None:
+    clock = Clock(frozen_ns=time.time_ns())
+    with Oracle.open(str(root), clock=clock) as oracle:
+        snapshot(oracle, transcript(tmp_path, *SESSION), project="shop", seat="builder")
+        before = {record.slug for record in list_records(oracle, {})}
+        path = consolidation.write_plan(oracle, 3600)
+        assert path.startswith(f"{oracle.root.plans}/")
+        items = json.loads(Path(path).read_bytes())["items"]
+        assert ["rotate the token" in item["text"] for item in items] == [True]
+        assert [item["accept"] for item in items] == [False]
+        assert consolidation.write_plan(oracle, 3600) == ""
+        clock.advance(3700)
+        assert consolidation.write_plan(oracle, 3600) not in ("", path)
+        assert {record.slug for record in list_records(oracle, {})} == before
 
 
 def test_a_source_is_imported_once(root: Path, memories: Path) -> None:  # noqa: F811

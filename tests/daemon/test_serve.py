@@ -538,3 +538,15 @@ class Idleness:
             return False
         self.began = now
         return used < elapsed / 5
+
+
+@pytest.mark.parametrize("is_on", [True, False])
+def test_plans_are_written_on_demand_alone(served: Served, is_on: bool) -> None:
+    plans = Path(served.root.plans)
+    Path(served.root.join("config.toml")).write_text("[daemon]\nconsolidate_every = 86400\n" if is_on else "[daemon]\n")
+    served.start()
+    if is_on:
+        served.until(lambda: plans.is_dir() and any(plans.iterdir()), "a plan is written")
+    path = served.put(NEW, "# Known\n")
+    served.until(lambda: served.knows(NEW), f"{path} is known")
+    assert plans.exists() == is_on

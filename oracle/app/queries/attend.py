@@ -43,6 +43,8 @@ class Terms:
     hold: bool = False
     seat_bound: float = 300.0
     seat_lease: float = 1800.0
+    consolidate_every: float = 0.0
+    """Seconds from one plan of what to remember to the next; 0 is never."""
 
 
 @value

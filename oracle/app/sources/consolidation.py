@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+from contextlib import suppress
 from datetime import timedelta
 
 from oracle.app.context import Context
 from oracle.app.memories.remember import Note, missing_parts, remember
 from oracle.app.records.listing import list_records
+from oracle.domain import timestamps
 from oracle.domain.markdown.documents import text_of
 from oracle.domain.names import MEMORY, SHARED
 from oracle.domain.records.daily_notes import propose
@@ -15,7 +18,7 @@ from oracle.domain.records.remembered import parse_parts
 from oracle.domain.sources.source import OPENCLAW
 from oracle.domain.values import contents_of, replace, value
 from oracle.errors import NotFound, OracleError, UsageError
-from oracle.store.disk import steps
+from oracle.store.disk import files, steps
 from oracle.store.markdown import records
 from oracle.wording import say
 
@@ -73,6 +76,28 @@ def plan(context: Context, *, days: int = DAYS, project: str = "") -> list[PlanI
             for item in _propose(context, record):
                 found.setdefault(item.text.casefold(), item)
     return list(found.values())
+
+
+def document_of(items: list[PlanItem], days: int) -> dict[str, object]:
+    """Return a plan as JSON, as `apply` reads it."""
+    return {"version": 1, "days": days, "items": [one.as_json() for one in items]}
+
+
+def write_plan(context: Context, every: float) -> str:
+    """Write a plan for review, unless the last one is younger than `every` seconds. Nothing is remembered.
+
+    Return the path of a plan that proposes something, else "". Raises DiskFailure.
+    """
+    newest = 0.0
+    with suppress(OSError):
+        newest = max((entry.stat().st_mtime for entry in os.scandir(context.root.plans)), default=0.0)
+    if context.now_seconds() - newest < every:
+        return ""
+    items = plan(context)
+    path = f"{context.root.plans}/{timestamps.print_stamp(context.now())}.json"
+    data = json.dumps(document_of(items, DAYS), ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace")
+    files.replace(path, data + b"\n", scratch=context.root.scratch)
+    return path if items else ""
 
 
 def _is_daily(context: Context, record: Summary) -> bool:

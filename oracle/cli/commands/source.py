@@ -180,7 +180,7 @@ def consolidate(
             return
         found = consolidation.plan(context, days=days, project=project)
     rows = [(one.type, one.source, one.text) for one in found]
-    document = {"version": 1, "days": days, "items": [one.as_json() for one in found]}
+    document = consolidation.document_of(found, days)
     call.answer(document, Table(say_each("type", "source", "memory"), rows, stacked=(2,)))
     if found:
         call.note(say('to review it: --json > PLAN, set "accept" to true where it is right, then --apply PLAN'))

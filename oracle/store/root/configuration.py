@@ -102,8 +102,11 @@ def load_command(root: Root, name: str) -> tuple[str, ...]:
     return tuple(words)
 
 
+_SECONDS = ("seat_bound", "seat_lease", "consolidate_every")
+
+
 def load_daemon(root: Root) -> dict[str, object]:
-    """Return `[daemon]` of `config.toml`: `hold`, `seat_bound` and `seat_lease` in seconds. Raises UsageError."""
+    """Return `[daemon]` of `config.toml`: `hold`, and the others in seconds. Raises UsageError."""
     stated = read_settings(root).get("daemon", {})
     if not isinstance(stated, dict):
         raise UsageError(
@@ -113,7 +116,7 @@ def load_daemon(root: Root) -> dict[str, object]:
     found: dict[str, object] = {}
     for key, item in stated.items():
         is_number = isinstance(item, int | float) and not isinstance(item, bool) and 1 <= item <= _LONGEST
-        if not (isinstance(item, bool) if key == "hold" else key in ("seat_bound", "seat_lease") and is_number):
+        if not (isinstance(item, bool) if key == "hold" else key in _SECONDS and is_number):
             raise UsageError(
                 say(
                     "{settings}: daemon.{key} = {item} is not valid.",
@@ -121,7 +124,7 @@ def load_daemon(root: Root) -> dict[str, object]:
                     key=key,
                     item=shown(item),
                 ),
-                hint=say("The keys are hold (true or false), seat_bound and seat_lease (seconds, up to a month)."),
+                hint=say("The keys are hold (true or false), {keys} (seconds, up to a month).", keys=_SECONDS),
             )
         found[key] = item if key == "hold" else float(item)
     return found

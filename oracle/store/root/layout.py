@@ -96,6 +96,7 @@ class Root:
         self.injected = f"{state}/injected"  # what each session was given with its prompts
         self.packets = f"{state}/packets"  # packets that agents were given, for inspection
         self.proposals = f"{state}/proposals"  # experiences that wait to be accepted
+        self.plans = f"{state}/plans"  # what the daemon proposes to remember
         self.hub = f"{state}/hub.json"  # the hub that this machine joined
         self.hub_owner = f"{state}/hub-owner.json"  # the hub that was made here
         self.daemon_lock = f"{state}/daemon.lock"  # held by the daemon

@@ -10,6 +10,7 @@ import psycopg
 import pytest
 
 from oracle.domain.hub.rows import INLINE, MAX_BATCH, MAX_FILE, MAX_ROWS, Refused, Row
+from oracle.hub.connection import sql
 from tests.hub.machines import row
 
 if TYPE_CHECKING:
@@ -210,3 +211,23 @@ def test_who_leaves_gives_up_homes_and_keeps_files(team: Team) -> None:
     assert two.take_home("harbor", "planner").epoch == 2
     back = team.reconnect(one.membership)
     assert back.machine == one.machine
+
+
+def test_a_file_is_looked_up_by_its_key_however_many_there_are(team: Team) -> None:
+    one = team.join("one")
+    one.send(*(row(f"shared/plan/{at:04}.md") for at in range(4 * MAX_ROWS)))
+    read = "SELECT sum(seq_tup_read + idx_tup_fetch)::int FROM pg_stat_user_tables WHERE relname ~ '^file_[0-9]+$'"
+
+    def rows_read() -> int:
+        watched.execute("SELECT pg_stat_force_next_flush()")
+        watched.execute("SELECT pg_stat_clear_snapshot()")
+        found = watched.execute(read).fetchone()
+        return found[0] if found else 0
+
+    with psycopg.connect(one.membership.dsn, autocommit=True) as watched:
+        before = rows_read()
+        batch = [row(f"shared/plan/{at:04}.md") for at in range(MAX_ROWS)]
+        digests, contents = [sent.sha256 for sent in batch], [sent.content for sent in batch]
+        values = (team.name, [sent.path for sent in batch], [0] * MAX_ROWS, digests, contents)
+        assert watched.execute(sql("push"), values).fetchall() == []
+        assert MAX_ROWS <= rows_read() - before <= MAX_ROWS + 10

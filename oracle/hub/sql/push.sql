@@ -1,1 +1,1 @@
-SELECT path, reason FROM oracle_hub.push(%s, %s::text[], %s::bigint[], %s::text[], %b::bytea[])
+SELECT path, reason FROM oracle_hub.push(%s, %b::text[], %b::bigint[], %b::text[], %b::bytea[])

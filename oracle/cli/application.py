@@ -206,11 +206,12 @@ class OracleCommands(Group):
     package = "oracle.cli.commands"
     sections: ClassVar = dict(
         zip(
-            templates("Knowledge", "Team", "Set-up"),
+            templates("Knowledge", "Delivery", "Set-up", "Team"),
             (
                 "init write retire remember forget list show search ask backlinks graph check packet experience export watch web",
-                "deliver ack handoffs resume log team",
-                "setup source hook skill mcp daemon hub project scan config index doctor migrate",
+                "deliver ack handoffs resume log",
+                "setup source hook skill mcp daemon project scan config index doctor migrate",
+                "team hub",
             ),
             strict=True,
         )
@@ -229,6 +230,13 @@ class OracleCommands(Group):
         "project": "project scan",
         "compat": "compat migrate",
     }
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the options as one more group, without a blank line before them."""
+        self.format_commands(ctx, formatter)
+        formatter.write_heading("Options")
+        with formatter.indentation():
+            formatter.write_dl([line for one in self.get_params(ctx) if (line := one.get_help_record(ctx))])
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Write the last line as a heading of its own, without a blank line, so that the help fits on one screen."""

@@ -95,6 +95,15 @@ def test_page_in_chinese(browser: Browser, address: str, title: str):
 
 
 @pytest.mark.parametrize(
+    ("address", "text"),
+    [("/handoff?task=Q-1", "提问"), (f"/handoff?task={DECISION}", "请人决定"), ("/graph?name=SHOP-12", "实体")],
+)
+def test_drawing_in_chinese(browser: Browser, address: str, text: str):
+    html = browser.get(address, **{"accept-language": "zh"}).text
+    assert re.search(f"<text[^>]*>{text}</text>", html)
+
+
+@pytest.mark.parametrize(
     ("address", "status"),
     [
         ("/nothing", 404),

@@ -162,7 +162,7 @@ def legible_lines(text: str) -> str:
 
 def cut(text: str, most: int) -> str:
     """Return the beginning of a text, at most so many Latin characters wide."""
-    return layout.cut(legible(text[: 8 * most]), most)
+    return layout.cut(legible(text)[: 8 * most], most)
 
 
 def _set(found: Element, attributes: dict[str, str | float]) -> None:

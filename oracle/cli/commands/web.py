@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from oracle.app.settings import LANGUAGES
 from oracle.cli import completion
@@ -11,6 +11,11 @@ from oracle.cli.options import option, single
 from oracle.cli.output import print_line
 from oracle.cli.session import AUTO, Call
 from oracle.wording import say
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from oracle.wording import Sentence
 
 PORT = 7655
 
@@ -30,7 +35,7 @@ def web(
 ) -> None:
     """Serve pages for a browser."""
     from oracle.app.context import Context
-    from oracle.cli.i18n.translate import ENGLISH, load
+    from oracle.cli.i18n.translate import ENGLISH
     from oracle.serving import StopSignal, listen
     from oracle.web.languages import Languages
     from oracle.web.serving import PageServer, opened
@@ -38,7 +43,7 @@ def web(
     root = Context.open(call.memory_dir).root
     root.require()
     others = [name for name in LANGUAGES if name not in (AUTO, ENGLISH)]
-    speech = Languages({name: load(name).translate for name in others}, call.language)
+    speech = Languages({name: _translation(name) for name in others}, call.language)
     stop = StopSignal()
     with listen(port, host) as door:
         server = PageServer(
@@ -55,3 +60,10 @@ def web(
             print_line(server.address)
         with opened(server.address) if open_browser else nullcontext():
             server.run(stop)
+
+
+def _translation(language: str) -> Callable[[Sentence], str]:
+    """Return what translates sentences. The catalogue is read when the first one is."""
+    from oracle.cli.i18n.translate import load
+
+    return lambda sentence: load(language).translate(sentence)

@@ -44,15 +44,19 @@ def make_records(root: Path, count: int) -> None:
 
 
 def make_handoffs(root: Path, count: int) -> None:
-    """Dispatch tasks to a seat, in the files that a dispatch writes."""
+    """Dispatch one task, and write the receipts of others like it."""
     from oracle.api import Oracle
     from oracle.app.delivery.order import Order
     from oracle.app.delivery.team import init_profile
 
     with Oracle.open(str(root)) as oracle:
         init_profile(oracle, "bench", ("memory", "planner", "builder"), repo_root=str(root))
-        for number in range(count):
-            oracle.dispatch(Order("bench", f"B-{number}", "planner", "memory", "What is the policy?", notifies=False))
+        made = oracle.dispatch(Order("bench", "B-0", "planner", "memory", "What is the policy?", notifies=False))
+    first = Path(made.receipt_path)
+    text = first.read_text(encoding="utf-8")
+    for number in range(1, count):
+        name = first.name.replace("B-0", f"B-{number}")
+        first.with_name(name).write_text(text.replace("B-0", f"B-{number}"), encoding="utf-8")
 
 
 class Served:

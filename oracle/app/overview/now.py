@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import lru_cache, partial
-from weakref import WeakKeyDictionary
+from threading import Lock
 
 from oracle.app import journal
 from oracle.app.context import Context
@@ -87,18 +87,23 @@ def now(context: Context, cache: FileCache | None = None) -> Now:
     )
 
 
-_CACHES: WeakKeyDictionary[Context, FileCache] = WeakKeyDictionary()
-"""What each context has read of handoffs."""
+_CACHES: dict[str, FileCache] = {}
+"""What was read of the handoffs of each Root. Threads share it, one at a time: each with its own would be twice as slow."""
+
+_one_at_a_time = Lock()
 
 
 def look(context: Context) -> Now:
-    """Return what goes on now. What this context read before is not read again, unless it changed. Raises RootUnusable."""
-    return now(context, _CACHES.setdefault(context, FileCache()))
+    """Return what goes on now. What this process read before is not read again, unless it changed. Raises RootUnusable."""
+    with _one_at_a_time:
+        return now(context, _CACHES.setdefault(context.root.path, FileCache()))
 
 
 def list_handoffs(context: Context, *, project: str = "", state: str = "") -> Handoffs:
-    """Return handoffs as `handoffs.list_all` does. What this context read before is not read again, unless it changed."""
-    return handoffs.list_all(context, project=project, state=state, cache=_CACHES.setdefault(context, FileCache()))
+    """Return handoffs as `handoffs.list_all` does. What this process read before is not read again, unless it changed."""
+    with _one_at_a_time:
+        cache = _CACHES.setdefault(context.root.path, FileCache())
+        return handoffs.list_all(context, project=project, state=state, cache=cache)
 
 
 def _seats(team: Team, seen: dict[Seat, str], cache: FileCache) -> Iterator[SeatNow]:

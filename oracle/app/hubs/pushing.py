@@ -11,7 +11,7 @@ from contextlib import suppress
 from oracle.app import guard
 from oracle.app.hubs.visit import Visit
 from oracle.domain.hub.paths import HubFile, parse
-from oracle.domain.hub.replication import Agreed, is_much
+from oracle.domain.hub.replication import FEW, Agreed, is_much
 from oracle.domain.hub.rows import Row
 from oracle.domain.safety.privacy import Guard
 from oracle.errors import TreeEmptied
@@ -30,7 +30,7 @@ _LOST = ("owner", "home", "epoch")
 def push(visit: Visit, *, confirms: bool = False) -> None:
     """Send changed files and tombstones in batches. Raises TreeEmptied for many removals that nobody confirmed."""
     gone = _gone(visit)
-    owned = sum(1 for path in visit.ledger.agreed if visit.is_mine(path))
+    owned = sum(1 for path in visit.ledger.agreed if visit.is_mine(path)) if len(gone) > FEW else 0
     if is_much(gone, owned) and not confirms:
         raise TreeEmptied(
             say("{count} of {owned} files of this machine are gone; nothing was sent.", count=len(gone), owned=owned),
@@ -47,8 +47,8 @@ def push(visit: Visit, *, confirms: bool = False) -> None:
 
 def unsent(visit: Visit) -> list[str]:
     """Return the files that the next push sends or removes, without those that are refused."""
-    changed = [path for path, local in visit.here.items() if _is_changed(visit, path, local.sha256)]
-    return [path for path in (*changed, *_gone(visit)) if path not in visit.ledger.refused]
+    paths = [*(file.path for file in _changed(visit)), *_gone(visit)]
+    return [path for path in paths if path not in visit.ledger.refused]
 
 
 def _gone(visit: Visit) -> list[str]:
@@ -65,11 +65,8 @@ def _rows(visit: Visit, gone: Sequence[str]) -> Iterator[Row]:
     stamp = _rules_stamp(visit)
     is_same = stamp == visit.ledger.rules
     visit.ledger.rules = stamp
-    changed = [
-        (parse(path), local.sha256) for path, local in visit.here.items() if _is_changed(visit, path, local.sha256)
-    ]
-    wanted = sorted((file.kind, file.path, file, sha256) for file, sha256 in changed if file is not None)
-    for _, path, file, sha256 in wanted:
+    for file in _changed(visit):
+        path, sha256 = file.path, visit.here[file.path].sha256
         before = visit.ledger.refused.get(path)
         if before and before[0] == sha256 and (before[1] in _FINAL or (is_same and before[1].startswith(GUARDED))):
             continue
@@ -86,10 +83,10 @@ def _rows(visit: Visit, gone: Sequence[str]) -> Iterator[Row]:
             yield Row(path, visit.hub.machine, _epoch(visit, removed), "", 0, None, removed=True)
 
 
-def _is_changed(visit: Visit, path: str, sha256: str) -> bool:
-    agreed, file = visit.ledger.agreed.get(path), parse(path)
-    is_new = agreed is None or agreed.sha256 != sha256
-    return is_new and file is not None and visit.wants(file) and visit.is_mine(path)
+def _changed(visit: Visit) -> list[HubFile]:
+    """Return the own files that are not as agreed on, records before the receipts that cite them."""
+    mine = (file for file in visit.changed() if visit.is_mine(file.path))
+    return sorted(mine, key=lambda file: (file.kind, file.path))
 
 
 def find_refusal(rules: Guard, path: str, data: bytes) -> str:

@@ -10,7 +10,7 @@ from oracle.app.hubs.ports import Hub
 from oracle.app.hubs.pulling import pull
 from oracle.app.hubs.pushing import push
 from oracle.app.hubs.visit import Visit, open_visit
-from oracle.domain.hub.paths import HubFile, handoff_path, parse
+from oracle.domain.hub.paths import HubFile, handoff_path
 from oracle.domain.hub.rows import Membership
 from oracle.domain.values import replace, value
 from oracle.errors import OracleError
@@ -130,10 +130,7 @@ def _claim_homes(visit: Visit, before: ledgers.TeamView | None) -> None:
     A hub that was made again has no homes. A seat that ran on another machine before is left to that machine.
     """
     wanted = {(project, seat) for project, seats in _rosters(visit).items() for seat in seats}
-    for path, local in visit.here.items():
-        file, agreed = parse(path), visit.ledger.agreed.get(path)
-        if file is not None and file.seat and visit.wants(file) and (agreed is None or agreed.sha256 != local.sha256):
-            wanted.add((file.project, file.seat))
+    wanted |= {(file.project, file.seat) for file in visit.changed() if file.seat}
     others = (
         {(home.project, home.seat) for home in before.homes if home.machine not in ("", before.machine)}
         if before

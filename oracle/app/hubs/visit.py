@@ -81,18 +81,18 @@ class Visit:
         self.conflicts.append((file.path, kept))
         self.context.note("hub-conflict", {"path": file.path, "kept": kept})
 
+    def changed(self) -> list[HubFile]:
+        """Return the wanted files that are not as agreed on."""
+        agreed = self.ledger.agreed
+        changed = (
+            path for path, local in self.here.items() if path not in agreed or agreed[path].sha256 != local.sha256
+        )
+        return [file for path in changed if (file := parse(path)) is not None and self.wants(file)]
+
     def stranded(self) -> list[str]:
         """Return files that were changed here and that another machine owns: they are not sent."""
-        agreed = self.ledger.agreed
-        return sorted(
-            path
-            for path, local in self.here.items()
-            if (path not in agreed or agreed[path].sha256 != local.sha256)
-            and (file := parse(path)) is not None
-            and file.kind not in MARKS
-            and self.wants(file)
-            and not self.is_mine(path)
-        )
+        changed = (file for file in self.changed() if file.kind not in MARKS)
+        return sorted(file.path for file in changed if not self.is_mine(file.path))
 
 
 def open_visit(context: Context, hub: Hub, membership: Membership) -> Visit:

@@ -58,7 +58,7 @@ class SharedTree:
         self.oversized, self.unread = set(), set()
         found: dict[str, Local] = {}
         after: Seen = {}
-        for place, name, status in self._files():
+        for place, name, status in self._files(seen):
             stamp = (status.st_mtime_ns, status.st_size, status.st_ino, status.st_ctime_ns)
             before = seen.get(place)
             held = before[1] if before is not None and before[0] == stamp else self._digests(place, name)
@@ -110,10 +110,10 @@ class SharedTree:
             found[handoff_path(project, parsed[0], suffix)] = mark
         return found
 
-    def _files(self) -> Iterator[tuple[str, str, os.stat_result]]:
+    def _files(self, seen: Seen) -> Iterator[tuple[str, str, os.stat_result]]:
         """Yield (absolute path, project of a receipt or "", status) of every regular file that may leave."""
         for top in _TREES:
-            yield from self._walk(f"{self.root.path}/{top}", top)
+            yield from self._walk(f"{self.root.path}/{top}", top, seen)
         for project in self._projects():
             for entry in _entries(self.folder_of(project)):
                 parsed = receipts.parse_file_name(entry.name)
@@ -123,13 +123,13 @@ class SharedTree:
     def _projects(self) -> list[str]:
         return sorted({*self._folders, *filter(_is_project, folders.names_in(self.root.tasks))})
 
-    def _walk(self, folder: str, relpath: str) -> Iterator[tuple[str, str, os.stat_result]]:
+    def _walk(self, folder: str, relpath: str, seen: Seen) -> Iterator[tuple[str, str, os.stat_result]]:
         for entry in _entries(folder):
             path = f"{relpath}/{entry.name}"
             if entry.is_dir(follow_symlinks=False):
                 if entry.name[0] not in "._":
-                    yield from self._walk(entry.path, path)
-            elif parse(path) is not None and _is_plain(entry):
+                    yield from self._walk(entry.path, path, seen)
+            elif (entry.path in seen or parse(path) is not None) and _is_plain(entry):
                 status = entry.stat(follow_symlinks=False)
                 if status.st_size > MAX_FILE:
                     self.oversized.add(path)

@@ -144,4 +144,4 @@ def _agree(visit: Visit, file: HubFile, row: Row, step: Step) -> None:
         visit.removed.append(row.path)
         visit.note_here(file, "")
     if file.kind is FileKind.RECEIPT and not row.removed and step in (Step.PLACE, Step.AGREE):
-        visit.arrived.append(file)
+        visit.ledger.arrived.add(row.path)

@@ -10,7 +10,7 @@ from oracle.app.hubs.ports import Hub
 from oracle.app.hubs.pulling import pull
 from oracle.app.hubs.pushing import push
 from oracle.app.hubs.visit import Visit, open_visit
-from oracle.domain.hub.paths import HubFile, handoff_path
+from oracle.domain.hub.paths import HubFile, handoff_path, parse
 from oracle.domain.hub.rows import Membership
 from oracle.domain.values import replace, value
 from oracle.errors import OracleError
@@ -100,17 +100,16 @@ def result_of(visit: Visit, entries: list[InboxEntry]) -> Synced:
 
 
 def _arrive(visit: Visit) -> Iterator[InboxEntry]:
-    """Do what receipts of other machines ask for here."""
-    for file in visit.arrived:
-        agreed = visit.ledger.agreed.get(file.path)
-        if file.receipt is None or agreed is None or agreed.owner == visit.hub.machine:
-            continue
+    """Do what receipts of other machines ask for here. What can't be done now is tried again with the next sync."""
+    for path in sorted(visit.ledger.arrived):
+        file, agreed = parse(path), visit.ledger.agreed.get(path)
+        is_others = agreed is not None and agreed.owner != visit.hub.machine
         try:
-            if _is_for_here(visit, file):
+            if file is not None and file.receipt is not None and is_others and _is_for_here(visit, file):
                 yield from arrivals.arrive(visit.context, team.open_team(visit.context, file.project), file.receipt)
+            visit.ledger.arrived.discard(path)
         except OracleError as error:
-            visit.ledger.due.add(file.path)
-            visit.problems.append(say("{path} arrived and waits: {fault}", path=file.path, fault=error))
+            visit.problems.append(say("{path} arrived and waits: {fault}", path=path, fault=error))
 
 
 def _is_for_here(visit: Visit, file: HubFile) -> bool:

@@ -38,7 +38,6 @@ class Visit:
     placed: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
     pushed: list[str] = field(default_factory=list)
-    arrived: list[HubFile] = field(default_factory=list)
     conflicts: list[tuple[str, str]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 

@@ -33,6 +33,8 @@ class SyncLedger:
     refused: dict[str, tuple[str, str]] = field(default_factory=dict)
     due: set[str] = field(default_factory=set)
     """Paths that could not be put in place; the next sync tries again."""
+    arrived: set[str] = field(default_factory=set)
+    """Paths of receipts that are in place, and whose reader does not know of them yet."""
     rules: str = ""
     """The stamp of the rules by which files were refused."""
     machine: str = ""
@@ -67,6 +69,7 @@ def _parse(content: dict[str, object]) -> SyncLedger:
         sent,
         {path: (sha256, reason) for path, (sha256, reason) in refused.items()},
         set(content["due"]),  # type: ignore[call-overload]
+        set(content["arrived"]),  # type: ignore[call-overload]
         str(content["rules"]),
         str(content["machine"]),
     )
@@ -81,6 +84,7 @@ def save(root: Root, ledger: SyncLedger) -> None:
         "sent": ledger.sent,
         "refused": ledger.refused,
         "due": sorted(ledger.due),
+        "arrived": sorted(ledger.arrived),
         "rules": ledger.rules,
         "machine": ledger.machine,
     }

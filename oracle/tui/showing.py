@@ -13,7 +13,7 @@ from textual.worker import Worker, WorkerState
 
 from oracle.app import journal
 from oracle.app.overview.changes import HANDOFFS, JOURNAL, RECORDS, RootWatch
-from oracle.app.overview.now import FileCache, now
+from oracle.app.overview.now import look
 from oracle.domain.values import replace
 from oracle.errors import OracleError
 from oracle.tui import keys, reading
@@ -78,7 +78,6 @@ class PanesApp(App[None]):
         self._reader = RootReader(memory_dir, self._warn)
         self._checker = RootReader(memory_dir, self._warn)
         self._watch: RootWatch | None = None
-        self._cache = FileCache()
         self.panes: dict[str, PaneContent] = dict.fromkeys(PANES, reading.EmptyPane())
         self.panes[keys.RECORDS] = RecordsPane()
         self.stale = set(PANES)
@@ -222,7 +221,7 @@ class PanesApp(App[None]):
     def _reads(self) -> dict[str, Callable[[Context], PaneContent]]:
         """What reads each pane. A record and a graph have to be chosen first."""
         reads: dict[str, Callable[[Context], PaneContent]] = {
-            NOW: lambda context: NowPane(now(context, self._cache)),
+            NOW: lambda context: NowPane(look(context)),
             LOG: lambda context: LogPane(journal.tail(context)),
         }
         if self._trail:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
+import types
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from oracle.app.decisions.handover import resolve, send
-from oracle.app.delivery import handoffs
+from oracle.app.delivery import handoffs, homes
 from oracle.app.overview.now import Now, now
 from oracle.domain.delivery import receipts
 from oracle.store.disk.file_cache import FileCache
@@ -73,6 +75,26 @@ def test_an_open_decision_has_its_options_and_the_time_left(squad: Squad, create
     assert (one.seconds_left or 0) < 0 if shown == "overdue" else (one.seconds_left or 0) > 0
     resolve(squad.oracle, "demo", ID, choice="A")
     assert now(squad.oracle).decisions == ()
+
+
+def test_a_seat_at_home_elsewhere_has_that_machine(squad: Squad, monkeypatch: pytest.MonkeyPatch):
+    machine = types.SimpleNamespace(name="server-2", unseen=0.0)
+    monkeypatch.setattr(homes, "elsewhere", lambda _: {("demo", "builder"): machine})
+    machines = {one.seat: one.machine for one in now(squad.oracle).seats}
+    assert machines == {**dict.fromkeys(machines, os.uname().nodename), "builder": "server-2"}
+
+
+@pytest.mark.parametrize("projects", [2, 5])
+def test_ages_and_their_order_are_of_one_moment(squad: Squad, tmp_path: Path, projects: int):
+    squads = [squad, *(Squad(tmp_path, project=f"other{number}") for number in range(projects - 1))]
+    for number, team in enumerate(squads):
+        team.ask(f"Q-{number}")
+        (receipt,) = team.folder.glob("*.json")
+        os.utime(receipt, (1_000_000_000 - number, 1_000_000_000 - number))
+    context, ticks = squad.open(), itertools.count(0, 10**10)
+    context.clock = types.SimpleNamespace(now_ns=lambda: 1_500_000_000 * 10**9 + next(ticks))
+    found = handoffs.list_all(context).items
+    assert [found[0].age - one.age for one in found] == list(range(projects))
 
 
 def test_only_receipts_that_changed_are_read_again(squad: Squad, monkeypatch: pytest.MonkeyPatch):

@@ -156,7 +156,7 @@ def list_all(context: Context, *, project: str = "", state: str = "", cache: Fil
     items: list[ListedHandoff] = []
     problems: list[str] = []
     teams: list[Team] = []
-    around = _outside(context)
+    around, now = _outside(context), context.now_seconds()
     for name in [project] if project else profile.projects(context.root):
         try:
             team = open_team(context, name)
@@ -167,15 +167,15 @@ def list_all(context: Context, *, project: str = "", state: str = "", cache: Fil
             problems.append(error.sentence)
             continue
         teams.append(team)
-        items += _listed(context, team, found.handoffs)
+        items += _listed(context, team, found.handoffs, now)
         problems += found.problems
     kept = [item for item in items if not state or item.handoff.state.step.value == state]
     problems += [sentence for item in items for sentence in item.handoff.problems]
     return Handoffs(tuple(sorted(kept, key=lambda item: item.handoff.changed_at)), tuple(problems), tuple(teams))
 
 
-def _listed(context: Context, team: Team, found: Sequence[Handoff]) -> list[ListedHandoff]:
-    now, machines = context.now_seconds(), homes.elsewhere(context)
+def _listed(context: Context, team: Team, found: Sequence[Handoff], now: float) -> list[ListedHandoff]:
+    machines = homes.elsewhere(context)
     listed = []
     for item in found:
         age, seat = max(0.0, now - item.changed_at), item.next_seat()
@@ -305,7 +305,7 @@ def _story(context: Context, team: Team, task_id: str) -> Story:
     path, response = responses.path_of(context.root, task_id), _response(context, task_id)
     waiting = [entry for entry in wakeups.list_pending(context) if entry.fields.get("task_id") == task_id]
     return Story(
-        tuple(_listed(context, team, listed)),
+        tuple(_listed(context, team, listed, context.now_seconds())),
         team.project,
         handoff_list.tell_story(team.folder, task_id),
         path if os.path.exists(path) else "",

@@ -11,7 +11,7 @@ from threading import Lock
 from oracle.app import journal
 from oracle.app.context import Context
 from oracle.app.decisions.overdue import OpenDecision, open_decision
-from oracle.app.delivery import handoffs
+from oracle.app.delivery import handoffs, homes
 from oracle.app.delivery.handoffs import Handoffs, ListedHandoff
 from oracle.app.delivery.team import Team
 from oracle.domain import timestamps
@@ -21,8 +21,6 @@ from oracle.domain.values import contents_of, value
 from oracle.errors import OracleError
 from oracle.store.delivery import task_tree
 from oracle.store.disk.file_cache import FileCache
-
-__all__ = ["FileCache", "Now", "SeatNow", "now"]
 
 Seat = tuple[str, str]
 """The project and the name of a seat."""
@@ -81,7 +79,7 @@ def now(context: Context, cache: FileCache | None = None) -> Now:
     return Now(
         timestamps.print_moment(context.now()),
         tuple(waiting),
-        tuple(seat for team in found.teams for seat in _seats(team, seen, cache)),
+        tuple(_seats(context, found.teams, seen, cache)),
         tuple(sorted(_decisions(context, waiting), key=_urgency)),
         found.problems,
     )
@@ -106,11 +104,14 @@ def list_handoffs(context: Context, *, project: str = "", state: str = "") -> Ha
         return handoffs.list_all(context, project=project, state=state, cache=cache)
 
 
-def _seats(team: Team, seen: dict[Seat, str], cache: FileCache) -> Iterator[SeatNow]:
-    machine = os.uname().nodename
-    for seat in team.profile.seats:
-        queue = cache.get(team.tree.todo_file(seat), partial(_queue, team, seat))
-        yield SeatNow(team.project, seat, machine, seen.get((team.project, seat), ""), queue)
+def _seats(context: Context, teams: Iterable[Team], seen: dict[Seat, str], cache: FileCache) -> Iterator[SeatNow]:
+    here, machines = os.uname().nodename, homes.elsewhere(context)
+    for team in teams:
+        for seat in team.profile.seats:
+            key = (team.project, seat)
+            machine = machines[key].name if key in machines else here
+            queue = cache.get(team.tree.todo_file(seat), partial(_queue, team, seat))
+            yield SeatNow(*key, machine, seen.get(key, ""), queue)
 
 
 def _queue(team: Team, seat: str, _path: str) -> int:

@@ -8,6 +8,7 @@ import os
 import shutil
 import sys
 import time
+import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 
@@ -549,3 +550,12 @@ def test_links_need_no_model(root: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         oracle.write(Draft("plan", "arena", "Two", body=f"After [[{first.slug}]]."))
         assert len(oracle.backlinks("entity:taskid:ARENA-1")) == 1
         assert len(oracle.backlinks(first.slug)) == 1
+
+
+@pytest.mark.parametrize("project", ["e\u0301cole", "\u1100\u1161", "s\u0323\u0307"])
+def test_a_project_is_named_as_its_folder_is(root: Path, project: str) -> None:
+    with Oracle.open(str(root)) as oracle:
+        oracle.init()
+        oracle.write(Draft("decision", project, "One", body="Two."))
+        assert [check.detail for check in oracle.doctor() if check.name == "owners" and not check.ok] == []
+        assert oracle.records({"project": project})[0].project == unicodedata.normalize("NFC", project)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 
@@ -167,6 +168,8 @@ def check(root: Root, draft: Draft, moment: datetime, *, needs_body: bool = Fals
     Raises InvalidRecord, InvalidName, OwnershipError.
     """
     draft.check()
+    project, seat = (unicodedata.normalize("NFC", name) for name in (draft.project, draft.seat))
+    draft = replace(draft, project=project, seat=seat)  # as its folder is named
     folder = root.records_of(draft.project, draft.kind)
     require_writer(draft.seat or MEMORY, f"{folder}/{_name(draft, moment)}.md")
     if needs_body:

@@ -89,9 +89,18 @@ class Context:
                 self.root,
                 now_ns=self.clock.now_ns,
                 warn=lambda line: self.warn(line),
-                reader=lambda: self.reader or self.seat or MEMORY,
+                reader=lambda: self.reads_for,
             )
         return self._index
+
+    @property
+    def reads_for(self) -> str:
+        """The seat that is shown what is read."""
+        return self.reader or self.seat or MEMORY
+
+    def may_read(self, path: str) -> bool:
+        """Return whether the seat that reads may see the record at a root-relative path."""
+        return os.path.dirname(path) not in self.root.folders_closed_to(self.reads_for)
 
     def close(self) -> None:
         """Close the index. The object may be used again."""

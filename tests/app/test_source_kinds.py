@@ -175,6 +175,18 @@ def test_a_private_memory_is_seen_by_its_seat_alone(root: Path, tmp_path: Path, 
         assert "sources/home/openclaw/memory/2026-03-10" in found(oracle, "vendor")
 
 
+@pytest.mark.parametrize("seat", ["planner", "memory", ""])
+def test_an_answer_quotes_no_private_memory_that_contradicts_it(root: Path, tmp_path: Path, seat: str) -> None:
+    workspace = tmp_path / "workspace"
+    put(root, "projects/home/planner/dingo", "# The dingo of the office\n\nThe dingo of the office is called Max.\n")
+    put(workspace, "MEMORY", "---\ncontradicts: dingo\n---\n# Dingo\n\nThe dingo of the office is called Rex.\n")
+    with Oracle.open(str(root)) as oracle:
+        registry.add(oracle, "openclaw", str(workspace), project="home", seat="main", long_term=True)
+        oracle.reader = seat
+        claims = json.dumps(answer(oracle, "What is the dingo of the office called?").as_json()["claims"])
+        assert ("Max" in claims, "Rex" in claims) == (True, False)
+
+
 def is_shown(oracle: Oracle, slug: str) -> bool:
     try:
         return bool(oracle.show(slug).text)

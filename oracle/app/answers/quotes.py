@@ -46,7 +46,9 @@ class Quote:
 
 
 def open_source(context: Context, record: Summary) -> QuotedFile | None:
-    """Read a record's file; None when it is gone, or was changed since the index read it."""
+    """Read a record's file; None when it is gone, was changed since the index read it, or is not for the seat that asks."""
+    if not context.may_read(record.path):
+        return None
     known = query.digest_of(context.index.database.connect(), record.path)
     try:
         raw = records.load(context.root, record.path, known=known)

@@ -19,9 +19,10 @@ def schema_text(team: str) -> str:
     return "\n".join([*steps, compose(sql("add-team"), texts={"team": team})])
 
 
-def init(connection: HubConnection, team: str) -> int:
+def init(connection: HubConnection, team: str, *, is_restored: bool = False) -> int:
     """Make or upgrade the hub and add a team; return the version that was there, 0 for none. Another caller waits.
 
+    `is_restored` lets every machine compare all rows again, for a hub that was restored from a backup.
     Raises NewerVersion when the hub needs a newer program.
     """
     with connection.transaction():
@@ -33,6 +34,8 @@ def init(connection: HubConnection, team: str) -> int:
         if before < SCHEMA:
             connection.rows("SELECT oracle_hub.grant_rights(role) FROM oracle_hub.machine")
         connection.rows(compose(sql("add-team"), texts={"team": team}))
+        if is_restored:
+            connection.rows("SELECT oracle_hub.renew()")
     return before
 
 

@@ -96,3 +96,15 @@ def test_an_invitation_again_gives_a_new_password(team: Team) -> None:
     assert first.role == second.role
     assert first.password != second.password
     assert team.reconnect(one.membership).machine == one.machine
+
+
+def test_a_hub_from_a_backup_of_another_server_is_read_whole(team: Team) -> None:
+    one, two = team.join("one"), team.join("two")
+    one.send(row("shared/plan/a.md"))
+    two.receive_all()
+    team.owner.rows("UPDATE oracle_hub.file SET xid8 = '9999999999'")  # transactions of a server that ran for longer
+    one.send(row("shared/plan/b.md"))
+    assert [got.path for got in two.receive_all()] == ["shared/plan/b.md"]
+    members.init(team.owner, team.name, is_restored=True)
+    assert [got.path for got in two.receive_all()] == ["shared/plan/a.md", "shared/plan/b.md"]
+    assert team.owner.rows("SELECT count(*) FROM oracle_hub.file_history") == [(0,)]

@@ -65,7 +65,7 @@ class HubStatus:
         }
 
 
-def init(context: Context, dsn: str, team: str, *, is_insecure: bool = False) -> HubMade:
+def init(context: Context, dsn: str, team: str, *, is_insecure: bool = False, is_restored: bool = False) -> HubMade:
     """Make or upgrade the hub in a database that the role of `dsn` owns, and add a team to it."""
     from oracle.hub import members
     from oracle.hub.connection import SCHEMA, connect
@@ -73,7 +73,7 @@ def init(context: Context, dsn: str, team: str, *, is_insecure: bool = False) ->
     context.root.require()
     owner = Membership(check_name(team, "name"), dsn, is_insecure=is_insecure)
     with connect(dsn, is_insecure=is_insecure) as connection:
-        before = members.init(connection, owner.team)
+        before = members.init(connection, owner.team, is_restored=is_restored)
     memberships.save_owner(context.root, owner)
     return HubMade(owner.team, SCHEMA, before)
 

@@ -25,7 +25,15 @@ hub_app = group("Share one Root between machines.", example="oracle hub status")
 
 
 @hub_app.add("init", example="oracle hub init service=hub --team harbor")
-def init(call: Call, dsn: Dsn, *, team: Team, print_sql: PrintSql = False, insecure: Insecure = False) -> None:
+def init(
+    call: Call,
+    dsn: Dsn,
+    *,
+    team: Team,
+    restored: Annotated[bool, option("--restored", "The hub was restored from a backup.")] = False,
+    print_sql: PrintSql = False,
+    insecure: Insecure = False,
+) -> None:
     """Make or upgrade the hub in a database that its role owns."""
     from oracle.app.hubs import membership
 
@@ -33,7 +41,7 @@ def init(call: Call, dsn: Dsn, *, team: Team, print_sql: PrintSql = False, insec
         _print_sql(call, membership.init_text(team))
         return
     with call.context() as context:
-        found = membership.init(context, dsn, team, is_insecure=insecure)
+        found = membership.init(context, dsn, team, is_insecure=insecure, is_restored=restored)
     if found.before == 0:
         said = say("made the hub, version {version}, with the team {team}", version=found.version, team=found.team)
     else:

@@ -174,7 +174,7 @@ BEGIN
     RETURN NULL;
 END
 $$;
-CREATE TRIGGER keep_history AFTER UPDATE ON oracle_hub.file FOR EACH ROW EXECUTE FUNCTION oracle_hub.keep_history();
+CREATE TRIGGER keep_history AFTER UPDATE ON oracle_hub.file FOR EACH ROW WHEN (OLD.sha256 <> NEW.sha256 OR NEW.removed) EXECUTE FUNCTION oracle_hub.keep_history();
 
 -- Who calls ----------------------------------------------------------------------------------------------------------
 
@@ -361,6 +361,13 @@ BEGIN
         role
     );
 END
+$$;
+
+-- Let every machine compare all rows again after the hub was restored from a backup: transactions are numbered anew elsewhere.
+CREATE FUNCTION oracle_hub.renew() RETURNS void
+LANGUAGE sql AS $$
+    UPDATE oracle_hub.meta SET incarnation = gen_random_uuid();
+    UPDATE oracle_hub.file SET xid8 = pg_current_xact_id();
 $$;
 
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA oracle_hub FROM PUBLIC;

@@ -9,8 +9,8 @@ rebuild is really wrong. What only waited for the next look is counted, and is n
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from oracle.app.doctor import snapshot
@@ -186,8 +186,21 @@ def _is_sound(database: Database, found: Diagnosis) -> bool:
     return True
 
 
-def _compare(root: Root, database: Database, found: Diagnosis, now_ns: int) -> None:
+@contextmanager
+def _noting_faults(found: Diagnosis) -> Iterator[None]:
+    """Note what keeps a comparison from its end."""
     try:
+        yield
+    except TreeEmptied as refusal:
+        found.emptied = refusal.sentence
+    except Corrupt as trouble:
+        found.state, found.reason = DAMAGED, str(trouble)
+    except OracleError as trouble:
+        found.state, found.reason = DAMAGED, trouble.sentence
+
+
+def _compare(root: Root, database: Database, found: Diagnosis, now_ns: int) -> None:
+    with _noting_faults(found):
         _note_waiting(root, database, found)
         before = _files_in(database)
         _catch_up(database, now_ns)
@@ -199,12 +212,6 @@ def _compare(root: Root, database: Database, found: Diagnosis, now_ns: int) -> N
             _catch_up(database, now_ns)
             _catch_up(found.truth, now_ns)
             found.wrong = differences(database, found.truth)
-    except TreeEmptied as refusal:
-        found.emptied = refusal.sentence
-    except Corrupt as trouble:
-        found.state, found.reason = DAMAGED, str(trouble)
-    except OracleError as trouble:
-        found.state, found.reason = DAMAGED, trouble.sentence
 
 
 def _note_waiting(root: Root, database: Database, found: Diagnosis, *, most: int = 0) -> None:
@@ -220,7 +227,7 @@ def _compare_sample(database: Database, found: Diagnosis, now_ns: int) -> None:
     """Read records that are chosen at random again, in the copy itself, and compare their rows with those before."""
     connection = database.connect()
     found.truth, found.records, found.sampled = database, _count(database), SAMPLE
-    try:
+    with _noting_faults(found):
         _note_waiting(database.root, database, found, most=SAMPLE)
         caught_up = _catch_up(database, now_ns)
         found.behind = caught_up.taken + caught_up.dropped
@@ -229,12 +236,6 @@ def _compare_sample(database: Database, found: Diagnosis, now_ns: int) -> None:
         before = digests_of(database, _SAMPLED)
         found.heads = _read_again(database, now_ns)
         found.wrong = name_differences(before, digests_of(database, _SAMPLED))
-    except TreeEmptied as refusal:
-        found.emptied = refusal.sentence
-    except Corrupt as trouble:
-        found.state, found.reason = DAMAGED, str(trouble)
-    except OracleError as trouble:
-        found.state, found.reason = DAMAGED, trouble.sentence
 
 
 def _read_again(database: Database, now_ns: int) -> list[Head]:

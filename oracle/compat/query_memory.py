@@ -194,8 +194,7 @@ def _status(context: Context, _: argparse.Namespace) -> int:
 
 
 def _backlinks(context: Context, args: argparse.Namespace) -> int:
-    from oracle.app.records.graph import backlink_lines
-    from oracle.app.records.targets import resolve
+    from oracle.app.records.graph import backlink_lines, resolve
     from oracle.compat.rendering import print_backlinks
 
     target = resolve(context, args.backlinks)
@@ -235,8 +234,8 @@ def _graph(context: Context, args: argparse.Namespace) -> int:
 
 def _find(context: Context, target: str) -> str:
     """Return the target for a name. If nothing has that name, or several have, print a note; the answer is empty then."""
+    from oracle.app.records.graph import resolve
     from oracle.app.records.naming import find
-    from oracle.app.records.targets import resolve
 
     try:
         return find(context, target)

@@ -148,7 +148,7 @@ def _deliver(marker: Marker, message: str, payload: HookPayload, run: HookRun, c
 
 def _keep(context: Context, delivery: Delivery) -> str:
     """Keep a delivery that the disk refused. Return a sentence that says where."""
-    from oracle.app.delivery.deliver import keep
+    from oracle.app.delivery.later import keep
 
     try:
         path = keep(context, delivery)

@@ -13,7 +13,7 @@ import time
 from collections import namedtuple
 
 from oracle.index.db import get_meta, set_meta
-from oracle.store.markdown import listing
+from oracle.store.disk import folders
 from oracle.store.root.lock import vouched_ns
 
 TYPE_CHECKING = False
@@ -88,7 +88,7 @@ def _differs(root: Root, path: str, stat: list[int]) -> bool:
     except (OSError, ValueError):
         return True
     numbers = [found.st_mtime_ns, found.st_size, found.st_ino, found.st_ctime_ns]
-    return numbers != stat and list(listing.stat_of(found)) != stat
+    return numbers != stat and list(folders.stat_of(found)) != stat
 
 
 def note_part(connection: sqlite3.Connection, part: Part) -> None:

@@ -11,9 +11,9 @@ from collections import namedtuple
 from oracle.domain.names import FOREIGN
 from oracle.index.db import get_meta, set_meta
 from oracle.index.schema import INSERT_PROBLEM, problem_columns
+from oracle.store.disk.folders import LARGEST
 from oracle.store.markdown.listing import (
     ABSENT,
-    LARGEST,
     NAMED_LIKE_A_RECORD,
     NOT_A_FOLDER,
     UNREADABLE,
@@ -168,13 +168,6 @@ def change_folder(connection: sqlite3.Connection, path: str, folder: Folder, now
         (path, NAMED_LIKE_A_RECORD, _glob_below(path), _glob_below(path) + "/*"),
     )
     add_folder(connection, path, folder, now_ns)
-
-
-def expect_folder(connection: sqlite3.Connection, path: str) -> None:
-    """Add a row for a folder and its parents without scanning them: the next look does, or finds them gone."""
-    while path:
-        connection.execute("INSERT OR IGNORE INTO folder VALUES (?, 0, 0, -1, -1)", (path,))
-        path = path.rpartition("/")[0]
 
 
 def drop_folder(connection: sqlite3.Connection, path: str) -> None:

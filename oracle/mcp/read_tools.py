@@ -67,14 +67,14 @@ def show(context: Context, _: Binding, *, record: str, first_line: int = 1, last
 
 def backlinks(context: Context, _: Binding, *, target: str, types: Sequence[str] = (), limit: int = 50) -> Answer:
     """List what links to a target."""
-    from oracle.app.records import listing, targets
+    from oracle.app.records import listing
     from oracle.app.records.graph import backlinks as backlinks_
-    from oracle.app.records.graph import check_types
+    from oracle.app.records.graph import check_types, resolve
     from oracle.app.records.listing import standing
     from oracle.app.records.naming import find
 
     check_types(types)
-    name = targets.resolve(context, target)
+    name = resolve(context, target)
     rows = backlinks_(context, name, types=types)
     if not rows:
         name = find(context, name)

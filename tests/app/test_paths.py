@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from oracle.api import Oracle
-from oracle.app.records.targets import resolve
+from oracle.app.records.graph import resolve
 from oracle.app.scans import projects
 from oracle.app.search.search import entities_of
 from oracle.domain.links.links import Patterns, settle_path, settle_target

@@ -486,7 +486,7 @@ HEAVY = {"typing", "dataclasses", "pathlib", "inspect", "yaml", "frontmatter", "
          "hashlib", "tempfile", "shutil", "locale", "subprocess", "logging", "asyncio"}  # fmt: skip
 OURS = {
     "_bootstrap", "oracle", "oracle.app", "oracle.app.context", "oracle.app.records",
-    "oracle.app.records.graph", "oracle.app.records.targets", "oracle.compat", "oracle.compat.door", "oracle.compat.query_memory",
+    "oracle.app.records.graph", "oracle.compat", "oracle.compat.door", "oracle.compat.query_memory",
     "oracle.compat.rendering", "oracle.domain", "oracle.domain.timestamps", "oracle.domain.links", "oracle.domain.links.graph",
     "oracle.domain.names", "oracle.errors", "oracle.index",
     "oracle.index.db", "oracle.index.fresh", "oracle.index.read", "oracle.index.read.query", "oracle.index.scan",

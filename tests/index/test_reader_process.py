@@ -13,7 +13,7 @@ from oracle.app.root import check
 from oracle.domain.links.links import DEFAULT_PATTERNS
 from oracle.index.write import reader_process, rebuild
 from oracle.index.write.reader_process import ReaderProcess, read_batch
-from oracle.store.markdown.listing import stat_of
+from oracle.store.disk.folders import stat_of
 from oracle.store.root.layout import Root
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from oracle.domain.links.links import DEFAULT_PATTERNS
 from oracle.index.write.reading import Reading, read_bytes
-from oracle.store.markdown.listing import Stat
+from oracle.store.disk.folders import Stat
 
 
 def read(frontmatter: str, body: str = "", path: str = "projects/a/builder/x.md") -> Reading:

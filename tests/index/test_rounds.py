@@ -12,6 +12,7 @@ from oracle.errors import DiskFailure
 from oracle.index import fresh, rounds
 from oracle.index.read import query
 from oracle.store.daemon.state import Instance, holder
+from oracle.store.disk import folders
 from oracle.store.markdown import listing
 from oracle.store.root.lock import WriteLock, vouched_ns
 from tests.index.test_freshness import edit_unseen
@@ -193,7 +194,7 @@ def test_a_file_that_was_read_too_young_is_read_again(oracle: Oracle, root: Path
     # The index was so quick to read it that the stat is as it was then.
     connection.execute(
         "UPDATE record SET mtime_ns = ?, size = ?, inode = ?, ctime_ns = ? WHERE path = ?",
-        (*listing.stat_of(path.stat()), f"{BUILDER}/young.md"),
+        (*folders.stat_of(path.stat()), f"{BUILDER}/young.md"),
     )
     digest = listing.digest_of(listing.read_folder(oracle.root, BUILDER))
     connection.execute("UPDATE folder SET digest = ? WHERE path = ?", (digest, BUILDER))

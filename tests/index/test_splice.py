@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from oracle.api import Oracle
 from oracle.domain.records.drafts import Draft
-from oracle.index.write import projection_lines, projections
+from oracle.index.write import projection_checks, projections
 from oracle.index.write.splice import splice
 from oracle.store.disk import steps
 
@@ -27,7 +27,7 @@ Harm = Callable[[list[bytes]], list[bytes]]
 
 
 def draw(lines: dict[str, list[str]], source: str) -> bytes:
-    return projection_lines.draw_backlinks("x", [(source, kind, "said", 1) for kind in lines.get(source, ())])
+    return projections.draw_backlinks("x", [(source, kind, "said", 1) for kind in lines.get(source, ())])
 
 
 @given(before=LINES, after=LINES)
@@ -99,7 +99,7 @@ def test_as_many_lines_as_were_printed_are_not_believed_either(root: Path, harm:
         path = Path(oracle.root.backlinks_file(TARGET))
         path.write_bytes(b"".join(harm(path.read_bytes().splitlines(keepends=True))))
         oracle.write(Draft("decision", "arena", "e", body="ARENA-1"))
-        assert oracle.index.read(lambda connection: projections.differences(connection, oracle.root)) == []
+        assert oracle.index.read(lambda connection: projection_checks.differences(connection, oracle.root)) == []
 
 
 @pytest.mark.parametrize("gone", [("_links",), ("_backlinks",), ("_links", "_backlinks")])
@@ -110,7 +110,7 @@ def test_a_write_after_projections_were_deleted_prints_all_of_them(root: Path, g
         for name in gone:
             shutil.rmtree(root / name)
         oracle.write(Draft("decision", "arena", "c", body="ARENA-2"))
-        assert oracle.index.read(lambda connection: projections.differences(connection, oracle.root)) == []
+        assert oracle.index.read(lambda connection: projection_checks.differences(connection, oracle.root)) == []
 
 
 def sparse(path: Path) -> None:
@@ -134,7 +134,9 @@ def test_what_stands_in_the_place_of_a_projection_is_neither_waited_for_nor_read
         path = Path(oracle.root.backlinks_file(TARGET))
         path.unlink()
         put(path)
-        assert oracle.index.read(lambda connection: projections.differences(connection, oracle.root)) == [str(path)]
+        assert oracle.index.read(lambda connection: projection_checks.differences(connection, oracle.root)) == [
+            str(path)
+        ]
         oracle.write(Draft("decision", "arena", "c", body="ARENA-1"))
         assert [json.loads(line)["from"][-1] for line in path.read_text().splitlines()] == ["a", "b", "c"]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from oracle.api import Oracle
-from oracle.index.write import projections
+from oracle.index.write import projection_checks
 
 if TYPE_CHECKING:
     import sqlite3
@@ -74,7 +74,7 @@ def assert_like_rebuilt(oracle: Oracle, clock: Clock | None = None) -> None:
                 *(f"+ {x}" for x in now if x not in then),
             ]
         )
-        assert projections.differences(expected, oracle.root) == []
+        assert projection_checks.differences(expected, oracle.root) == []
     assert connection.execute("SELECT * FROM dirty").fetchall() == []
     assert connection.execute("SELECT value FROM meta WHERE key = 'print_all'").fetchone() in (None, ("",))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from oracle.app.context import Context
-from oracle.app.delivery import deliver, dispatch
+from oracle.app.delivery import dispatch, later
 from oracle.app.delivery.team import Team
 from oracle.domain.delivery.receipts import ReceiptKind, ReceiptName
 from oracle.errors import OracleError
@@ -23,7 +23,7 @@ def arrive(context: Context, team: Team, name: ReceiptName) -> list[InboxEntry]:
     if found is None or found.is_malformed or found.text("notified_at"):
         return []
     if found.kind is ReceiptKind.COMPLETION:
-        return list(deliver.receive(context, team, found))
+        return list(later.receive(context, team, found))
     if found.kind is ReceiptKind.DISPATCH:
         return dispatch.receive(context, team, found)
     return []

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from oracle.app import git, guard
 from oracle.app.context import Context
 from oracle.app.delivery import deliver, dispatches
-from oracle.app.delivery.completing import REWORK
-from oracle.app.delivery.deliver import Delivered, Work
+from oracle.app.delivery.deliver import REWORK, Delivered, Work
 from oracle.app.delivery.team import Team, open_team
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import Receipt, ReceiptKind, ReceiptName

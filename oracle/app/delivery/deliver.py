@@ -14,17 +14,23 @@ from collections.abc import Mapping
 from oracle.app import claims, guard
 from oracle.app.context import Context
 from oracle.app.delivery import dispatches, homes, wakeups
-from oracle.app.delivery.completing import REFUSE, SUPERSEDE, complete_once, consume
 from oracle.app.delivery.team import Team, note_completion, open_team, require_memory, require_own_response
 from oracle.domain.delivery import receipts
-from oracle.domain.delivery.receipts import CONSUMED, Receipt, ReceiptKind, ReceiptName, new_receipt, receipt_name
+from oracle.domain.delivery.receipts import CONSUMED, Receipt, ReceiptKind, ReceiptName, new_receipt
 from oracle.domain.records.responses import require_answer
 from oracle.domain.values import replace, value
-from oracle.errors import Conflict, UsageError
+from oracle.errors import Conflict
 from oracle.store.delivery import handoffs, inbox, responses
 from oracle.store.delivery.entries import InboxEntry
 from oracle.store.delivery.handoffs import Outcome
+from oracle.store.root.profile import PLANNER_ROLES
 from oracle.wording import say
+
+REFUSE, SUPERSEDE, REWORK = "refuse", "supersede", "rework"
+"""What to do about another answer on disk: refuse the new one; replace it, response and receipt; replace its receipt alone.
+
+What is replaced is kept under another name.
+"""
 
 
 @value
@@ -111,7 +117,7 @@ def deliver(context: Context, delivery: Delivery) -> Delivered:
     Raises Conflict for another answer, which is kept. Raises OtherAsker for a seat that did not ask while another waits, and
     MistypedTask for an id that nobody asked under and that is nearly that of a task that waits.
     """
-    team, work, verified, redacted = _prepare_clean(context, delivery)
+    team, work, verified, redacted = prepare_clean(context, delivery)
     done = hand_over(context, team, work, wake_until=delivery.wake_until)
     if done.is_new and "unsolicited" in work.receipt.fields:
         from oracle.app.delivery.handoffs import warn_of_unsolicited
@@ -120,16 +126,8 @@ def deliver(context: Context, delivery: Delivery) -> Delivered:
     return replace(done, all_verified=verified.all_verified, confidence=verified.confidence, redacted=redacted)
 
 
-def keep(context: Context, delivery: Delivery) -> str:
-    """Keep a delivery that the disk refused for `resume`. Return where, "" for nowhere. Raises what `deliver` raises first."""
-    team, work, _, _ = _prepare_clean(context, delivery)
-    entry = inbox.intent("delivery", *intent_of(team, work), context.now_seconds())
-    if inbox.find(context.root, entry) is not None:
-        return context.root.inbox
-    return inbox.keep_outside(context.root, entry)
-
-
-def _prepare_clean(context: Context, delivery: Delivery) -> tuple[Team, Work, claims.Verified, tuple[str, ...]]:
+def prepare_clean(context: Context, delivery: Delivery) -> tuple[Team, Work, claims.Verified, tuple[str, ...]]:
+    """Return the team, the work and the claims of a delivery without credentials, and what was replaced."""
     delivery, redacted = guard.clean_handoff(context, delivery, delivery.secrets)
     team, work, verified = prepare(context, delivery)
     dispatches.refuse_stray(team, work.receipt.name, is_unsolicited=delivery.is_unsolicited)
@@ -212,33 +210,6 @@ def intent_of(team: Team, work: Work) -> tuple[tuple[str, ...], dict[str, object
     return (team.project, name.task_id, name.source, name.target, digest), fields
 
 
-def finish(context: Context, fields: Mapping[str, object]) -> ReceiptName:
-    """Do what a dead process left undone, from the object that its intent keeps.
-
-    Raises UsageError for another object, and SecretFound: any program can write into the inbox.
-    """
-    receipt, response = fields.get("receipt"), fields.get("response")
-    if not isinstance(receipt, dict) or not (response is None or isinstance(response, dict)):
-        raise UsageError(say("An intent in the inbox holds no delivery."), hint=say("It is dropped."))
-    ends = [str(receipt.get(key, "")) for key in ("task_id", "source", "target")]
-    beside = {key: item for key, item in fields.items() if key not in ("receipt", "response")}
-    guard.require_unchanged(context, {**beside, "receipt": ends}, fields)
-    name = receipt_name(*ends)
-    team = open_team(context, "", path=str(fields.get("profile", "")))
-    asked = dispatches.dispatch_answered(team.folder, name)
-    own = {key: item for key, item in receipt.items() if asked is None or asked.fields.get(key) != item}
-    said = {
-        key: item for key, item in (response or {}).items() if key != "claim_results"
-    }  # made by the check of claims
-    guard.require_unchanged(context, {"receipt": own, "response": said}, fields)
-    if fault := receipts.find_fault(name, receipt):
-        raise UsageError(fault, hint=say("It is dropped."))
-    notifies = fields.get("notifies") is not False
-    work = Work(Receipt(name, ReceiptKind.COMPLETION, receipt), response, str(fields.get("policy", REFUSE)), notifies)
-    finish_work(context, team, work)
-    return name
-
-
 def finish_work(context: Context, team: Team, work: Work) -> None:
     """Do every step that is not done yet, with the receipt of any process. Wake-ups stay in the inbox."""
     receipt, _, stored = _answer(context, team, work)
@@ -254,7 +225,7 @@ def _carry_out(context: Context, team: Team, work: Work) -> tuple[Delivered, tup
     if is_new:
         return _tell(context, team, work, receipt, response_path)
     context.note("skip", {**team.ends_of(receipt.name), "what": "delivery", "reason": "already delivered"})
-    return replace(_delivered(team, receipt, response_path), settled=stored.settled if stored else 0), ()
+    return replace(delivered(team, receipt, response_path), settled=stored.settled if stored else 0), ()
 
 
 def _answer(context: Context, team: Team, work: Work) -> tuple[Receipt, bool, responses.Stored | None]:
@@ -266,12 +237,57 @@ def _answer(context: Context, team: Team, work: Work) -> tuple[Receipt, bool, re
             put = responses.supersede if work.policy == SUPERSEDE else responses.put
             stored = put(context.root, receipt.name.task_id, work.response)
             receipt = receipt.with_fields({"response_path": stored.path, "response_digest": stored.digest})
-        outcome = complete_once(team.folder, receipt, work.policy, stored)
+        outcome = _complete(team.folder, receipt, work.policy, stored)
     except Conflict as error:
         context.note("conflict", {**team.ends_of(receipt.name), "reason": error.sentence})
         raise
     consume(team, receipt.name)
     return handoffs.find(team.folder, receipt.name) or receipt, outcome is Outcome.CREATED, stored
+
+
+def _complete(folder: str, receipt: Receipt, policy: str, stored: responses.Stored | None) -> Outcome:
+    """Create the receipt; one with the same response is the same delivery. Raises Conflict, also for an open question."""
+    open_ = handoffs.read(folder, receipt.name)
+    if open_ is not None and open_.kind is ReceiptKind.DISPATCH:
+        name = receipt.name
+        raise Conflict(
+            say(
+                "{source} asked {target} under the task id {task_id}, and that is still open; nothing was completed.",
+                source=name.source,
+                target=name.target,
+                task_id=name.task_id,
+            ),
+            hint=say(
+                "{target} completes it, for {source}; another task needs another id.",
+                source=name.source,
+                target=name.target,
+            ),
+        )
+    found = handoffs.find(folder, receipt.name)
+    if found is not None and stored is not None and found.kind is ReceiptKind.COMPLETION:
+        digest = found.text("response_digest")
+        if digest == stored.digest or (not digest and stored.outcome is Outcome.ALREADY):
+            return Outcome.ALREADY
+        if not digest or policy == SUPERSEDE:
+            return handoffs.supersede(folder, receipt)
+    if policy == REFUSE:
+        return handoffs.complete(folder, receipt)
+    if found is None:
+        try:
+            return handoffs.complete(folder, receipt)
+        except Conflict:  # another process was first
+            return handoffs.supersede(folder, receipt)
+    if receipts.say_the_same(found, receipt):
+        return Outcome.ALREADY
+    return handoffs.supersede(folder, receipt)
+
+
+def consume(team: Team, name: ReceiptName) -> None:
+    """Consume the dispatches that this completion answers. A planner's closeout consumes all that was sent to it."""
+    closes = team.profile.role(name.source) in PLANNER_ROLES
+    for receipt, is_open in dispatches.dispatches_to(team.folder, name.task_id, name.source):
+        if is_open and not receipt.is_malformed and (closes or dispatches.is_answer(name, receipt)):
+            handoffs.consume(team.folder, receipt.name)
 
 
 def _tell(
@@ -281,26 +297,15 @@ def _tell(
     note_completion(context, team, receipt)
     lineage = receipt.text("lineage_status")
     context.note("delivery", {**team.ends_of(receipt.name), "lineage": lineage, "notifies": work.notifies})
-    done = replace(_delivered(team, receipt, response_path), is_new=True)
+    done = replace(delivered(team, receipt, response_path), is_new=True)
     if lineage == "divergent":
         from oracle.app.delivery import unmerged_commit
 
         done = replace(done, record=unmerged_commit.note(context, team, receipt))
-    return done, _enqueue(context, team, done, receipt) if work.notifies else ()
+    return done, enqueue(context, team, done, receipt) if work.notifies else ()
 
 
-def receive(context: Context, team: Team, receipt: Receipt) -> tuple[InboxEntry, ...]:
-    """Do the last steps of a completion that was written on another machine. Wake-ups stay in the inbox."""
-    consume(team, receipt.name)
-    note_completion(context, team, receipt)
-    context.note(
-        "delivery", {**team.ends_of(receipt.name), "lineage": receipt.text("lineage_status"), "notifies": True}
-    )
-    path = responses.path_of(context.root, receipt.name.task_id) if receipt.text("response_path") else ""
-    return _enqueue(context, team, _delivered(team, receipt, path), receipt)
-
-
-def _enqueue(context: Context, team: Team, done: Delivered, receipt: Receipt) -> tuple[InboxEntry, ...]:
+def enqueue(context: Context, team: Team, done: Delivered, receipt: Receipt) -> tuple[InboxEntry, ...]:
     """Enqueue a wake-up for memory about an unmerged commit, and one for the reader unless it was woken."""
     name, entries = done.name, []
     text = f"{name.task_id} complete from {name.source} to {name.target}."
@@ -318,7 +323,8 @@ def _enqueue(context: Context, team: Team, done: Delivered, receipt: Receipt) ->
     return tuple(entries)
 
 
-def _delivered(team: Team, receipt: Receipt, response_path: str) -> Delivered:
+def delivered(team: Team, receipt: Receipt, response_path: str) -> Delivered:
+    """Return a delivery as its receipt says it."""
     path = handoffs.path_of(team.folder, receipt.name)
     return Delivered(
         receipt.name,

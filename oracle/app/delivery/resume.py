@@ -177,12 +177,12 @@ def _content(entry: InboxEntry) -> dict[str, object]:
 
 
 def _carry_on(context: Context, entry: InboxEntry) -> str:
-    from oracle.app.delivery import deliver, dispatch
+    from oracle.app.delivery import dispatch, later
 
     fields = _content(entry)
     if entry.fields.get("do") == "dispatch":
         return say("finished the dispatch {task}", task=dispatch.carry_on(context, fields))
-    name = deliver.finish(context, fields)
+    name = later.finish(context, fields)
     return say(
         "finished the delivery of {task} from {source} to {target}",
         task=name.task_id,

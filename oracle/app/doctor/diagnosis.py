@@ -22,13 +22,13 @@ from oracle.errors import OracleError, TreeEmptied
 from oracle.index.db import Corrupt, Database, get_meta, immediate
 from oracle.index.reports import ReconcileReport
 from oracle.index.schema import SCHEMA_VERSION
-from oracle.index.write import projections
-from oracle.index.write.projection_lines import LINKS
+from oracle.index.write import projection_checks
+from oracle.index.write.projections import LINKS
 from oracle.index.write.rebuild import rebuild
 from oracle.index.write.reconcile import reconcile
 from oracle.index.write.rows import Writer
+from oracle.store.disk.folders import stat_of
 from oracle.store.markdown import records
-from oracle.store.markdown.listing import stat_of
 from oracle.store.root.layout import Root
 from oracle.wording import say
 
@@ -267,7 +267,7 @@ def _read_again(database: Database, now_ns: int) -> list[Head]:
 
 def _stale(database: Database, found: Diagnosis, *, most: int = 0) -> list[str]:
     try:
-        return projections.differences(database.connect(), database.root, most=most)
+        return projection_checks.differences(database.connect(), database.root, most=most)
     except OSError as trouble:
         found.blocked = say("{path} can't be read: {reason}", path=trouble.filename, reason=trouble.strerror)
         return []

@@ -12,7 +12,7 @@ from oracle.app.doctor.diagnosis import ABSENT, BUSY, DAMAGED, OUTDATED
 from oracle.app.doctor.layout import leaves
 from oracle.domain.names import FOREIGN, flatten
 from oracle.index.read import query
-from oracle.index.write import projections
+from oracle.index.write import projection_checks, projections
 from oracle.store.markdown.listing import LINKED_FOLDER
 from oracle.wording import say, say_many
 
@@ -101,7 +101,7 @@ def _sources(context: CheckContext) -> set[str]:
 
 def check_unprinted(context: CheckContext) -> Iterator[Check]:
     """Report targets whose writer died between commit and print, and links that are left out of `_backlinks/`."""
-    count, records = projections.count_unprinted(context.index.truth.connect())
+    count, records = projection_checks.count_unprinted(context.index.truth.connect())
     if count:
         yield note(
             "unprinted",

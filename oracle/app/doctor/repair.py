@@ -17,7 +17,7 @@ from oracle.app.doctor.diagnosis import ABSENT, DAMAGED, Diagnosis, diagnose
 from oracle.app.records.publish import publish_all
 from oracle.errors import OracleError
 from oracle.index.db import Corrupt
-from oracle.index.write import projections
+from oracle.index.write import projection_checks, projections
 from oracle.store.disk import files, folders
 from oracle.wording import joined, say
 
@@ -131,7 +131,7 @@ def _why(found: Diagnosis) -> str:
 
 def _repair_projections(context: Context, found: Diagnosis) -> list[str]:
     connection = context.index.database.connect()
-    if projections.differences(connection, context.root):
+    if projection_checks.differences(connection, context.root):
         projections.print_all(connection, context.root)
     if not found.stale:
         return []

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from oracle.app.context import Context
 from oracle.app.memories.packets import read_memory
 from oracle.app.records import naming
+from oracle.app.records.graph import resolve
 from oracle.app.records.naming import show
-from oracle.app.records.targets import resolve
 from oracle.app.records.views import Summary, Written
 from oracle.app.records.write import write
 from oracle.app.root import init

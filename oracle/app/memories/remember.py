@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from oracle.app import guard
 from oracle.app.context import Context
 from oracle.app.records import naming, review
+from oracle.app.records.graph import resolve
 from oracle.app.records.memory_index import TYPE_KEYS
 from oracle.app.records.naming import show
 from oracle.app.records.once import make_root
 from oracle.app.records.publish import publish_memories
-from oracle.app.records.targets import resolve
 from oracle.app.records.views import Summary, Written
 from oracle.app.records.write import retire, write
 from oracle.domain.markdown.documents import text_of

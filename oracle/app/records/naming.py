@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from oracle.app.context import Context
-from oracle.app.records.targets import resolve
+from oracle.app.records.graph import resolve
 from oracle.app.records.views import Shown, Summary
 from oracle.domain.links.links import CLAIMS, reference_key
 from oracle.domain.links.resolution import namesakes, stamp_of

@@ -14,8 +14,7 @@ from oracle.app.records.listing import check_filters, list_records
 from oracle.app.records.views import Summary
 from oracle.domain.compiling import compiled
 from oracle.domain.markdown.documents import Document
-from oracle.domain.records.frontmatter_links import RELATIONS
-from oracle.domain.records.records import RETIRING
+from oracle.domain.records.records import RELATIONS, RETIRING
 from oracle.domain.values import value
 from oracle.index import fold
 from oracle.index.db import Connection, marks

@@ -14,21 +14,19 @@ from itertools import compress
 from oracle.app import guard
 from oracle.app.context import Context
 from oracle.app.records import naming
-from oracle.app.records.targets import resolve
+from oracle.app.records.graph import resolve
 from oracle.app.records.views import Written
 from oracle.domain.names import MEMORY, SHARED, is_entity, project_of, role_of, slug_of
 from oracle.domain.records.drafts import Draft, retirement_of
-from oracle.domain.records.frontmatter_links import RELATIONS
-from oracle.domain.records.records import RETIRING
+from oracle.domain.records.records import RELATIONS, RETIRING
 from oracle.domain.values import contents_of, replace, value
 from oracle.errors import NotInMemory, OracleError, UsageError
 from oracle.index.db import Corrupt, immediate, snapshot
-from oracle.index.scan import expect_folder
 from oracle.index.write import projections
 from oracle.index.write.rows import Writer
 from oracle.store import journal
+from oracle.store.disk.folders import stat_of
 from oracle.store.markdown import records
-from oracle.store.markdown.listing import stat_of
 from oracle.store.markdown.records import CheckedDraft, Created
 from oracle.wording import joined, say
 
@@ -279,7 +277,7 @@ def _index_held(context: Context, created: Sequence[Created]) -> None:
             status = stat_of(os.stat(context.root.join(new.path)))
             writer.take(new.path, status, slug=slug_of(new.path), raw=new.raw, document=new.document)
         for folder in {os.path.dirname(new.path) for new in created}:
-            expect_folder(connection, folder)
+            writer.expect_folder(folder)
         writer.settle()
     projections.print_dirty(connection, context.root, writer.changed)
 

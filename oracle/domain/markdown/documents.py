@@ -37,6 +37,9 @@ _ENCODINGS = {
 _HIGH_HALF, _END_OF_HALVES = "\ud800", "\ue000"
 
 
+_NOTHINGS = frozenset(("", "null", "~", "none", "nil", "n/a", "false", "无", "無", "なし", "없음"))
+
+
 @value
 class Problem:
     """Name what is wrong on one line (1-based, of the file); `reason` quotes nothing of the file but key names."""
@@ -87,6 +90,18 @@ def digest_of(raw: bytes, *, key: bytes = b"", size: int = 16) -> bytes:
 def clip(text: str, most: int) -> str:
     """Return a text of at most `most` characters. One that is cut ends with …."""
     return text if len(text) <= most else f"{text[: max(most - 1, 0)].rstrip()}…"
+
+
+def says_nothing(text: str) -> bool:
+    """Return whether a text is what people write where there is nothing to name."""
+    return text.strip("-–—").casefold() in _NOTHINGS
+
+
+def one_line(text: str) -> str:
+    """Return a text with blanks in the place of control characters."""
+    if text.isprintable():  # most are, and asking is cheap
+        return text.strip()
+    return "".join(" " if ord(char) < 32 else char for char in text).strip()
 
 
 def as_map(value: Value) -> Mapping[str, Value]:

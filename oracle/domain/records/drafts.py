@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from oracle.domain.markdown.documents import Value
 from oracle.domain.names import MEMORY, ORPHAN_KINDS, check_name, cut
-from oracle.domain.records.frontmatter_links import RELATIONS
+from oracle.domain.records.records import RELATIONS
 from oracle.domain.spelling import find_near, suggest
 from oracle.domain.values import NOTHING, value
 from oracle.errors import InvalidName, InvalidRecord, OwnershipError, UsageError

@@ -1,45 +1,16 @@
-"""Read the relations to other records and the tasks that the frontmatter of a record names. Pure."""
+"""Read the records and the tasks that a text of frontmatter lists. Pure."""
 
 from __future__ import annotations
 
 import unicodedata
 
 from oracle.domain.compiling import compiled
-from oracle.domain.markdown.documents import Document, as_list
+from oracle.domain.markdown.documents import one_line, says_nothing
 from oracle.domain.names import ENTITY, entity
-from oracle.domain.values import value
 
-RELATIONS = ("supersedes", "retires", "contradicts", "supports", "extends", "derived-from")
-TASK_KEYS = ("task_id", "related_task_ids", "related_task", "related-task")
-RELATION_KEYS = {"derived_from": "derived-from", **{name: name for name in RELATIONS}}
-_NOTHINGS = frozenset(("", "null", "~", "none", "nil", "n/a", "false", "无", "無", "なし", "없음"))
 _ANCHOR = r"(?<=\S)#(?=[^\s#-]).*"  # and not `C# for tools`, a title
 _TASK_WORD = r"[A-Z][A-Z0-9]*-[0-9]+|(?:GH)?#[0-9]+"
 SEPARATORS = str.maketrans(dict.fromkeys(";，、；", ","))
-
-
-@value
-class Relation:
-    """A typed relation that frontmatter states: `target` is an entity, or a reference to a record as it was written."""
-
-    type: str
-    target: str
-    line: int
-
-
-def relations(document: Document) -> list[Relation]:
-    """Return the relations that frontmatter states, in its order."""
-    found = []
-    for key, stated in document.fields.items():
-        if key in RELATION_KEYS:
-            line = document.key_lines.get(key, 1)
-            texts = [_reference(part) for item in as_list(stated) for part in _references_in(item)]
-            found += [Relation(RELATION_KEYS[key], text, line) for text in texts if text]
-        elif key in TASK_KEYS:
-            line = document.key_lines.get(key, 1)
-            tasks = [_task(part) for item in as_list(stated) for part in _tasks_in(item)]
-            found += [Relation("related-task", task, line) for task in tasks if task]
-    return found
 
 
 def _split(text: str) -> list[str]:
@@ -52,9 +23,13 @@ def _split(text: str) -> list[str]:
     return [part for part in parts if part]
 
 
-def _references_in(text: str) -> list[str]:
-    """Return the records that one text lists; a comma may belong to an alias, and without a blank to a file's name."""
-    return _split(text) if "|" not in text and (", " in text or "; " in text) else [text]
+def references_in(text: str) -> list[str]:
+    """Return the records that one text lists, without what people put around them.
+
+    A comma may belong to an alias, and without a blank to the name of a file.
+    """
+    parts = _split(text) if "|" not in text and (", " in text or "; " in text) else [text]
+    return [found for part in parts if (found := _reference(part))]
 
 
 def _reference(text: str) -> str:
@@ -80,15 +55,11 @@ def _reference(text: str) -> str:
     return "" if says_nothing(ref) else ref
 
 
-def says_nothing(text: str) -> bool:
-    """Return whether a text is what people write where there is nothing to name."""
-    return text.strip("-–—").casefold() in _NOTHINGS
-
-
-def _tasks_in(text: str) -> list[str]:
-    """Return the tasks that one text lists, also with mere blanks between ids."""
+def tasks_in(text: str) -> list[str]:
+    """Return the tasks that one text lists as entities, also with mere blanks between ids."""
     parts, words = _split(text), text.split()
-    return words if len(parts) == 1 < len(words) and all(map(compiled(_TASK_WORD).fullmatch, words)) else parts
+    listed = words if len(parts) == 1 < len(words) and all(map(compiled(_TASK_WORD).fullmatch, words)) else parts
+    return [found for part in listed if (found := _task(part))]
 
 
 def _task(text: str) -> str:
@@ -97,10 +68,3 @@ def _task(text: str) -> str:
     if says_nothing(value):
         return ""
     return value if value.startswith(ENTITY) else entity("taskid", unicodedata.normalize("NFC", value))
-
-
-def one_line(text: str) -> str:
-    """Return a text with blanks in the place of control characters."""
-    if text.isprintable():  # most are, and asking is cheap
-        return text.strip()
-    return "".join(" " if ord(char) < 32 else char for char in text).strip()

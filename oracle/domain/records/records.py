@@ -8,16 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from oracle.domain import timestamps
-from oracle.domain.markdown.documents import Document, Problem, Value, as_list, as_text
+from oracle.domain.markdown.documents import Document, Problem, Value, as_list, as_text, says_nothing
 from oracle.domain.names import MEMORY, ORPHAN_KINDS, SCAN_KINDS, fold_name, is_name
-from oracle.domain.records.frontmatter_links import (
-    RELATION_KEYS,
-    SEPARATORS,
-    TASK_KEYS,
-    Relation,
-    relations,
-    says_nothing,
-)
+from oracle.domain.records.frontmatter_links import SEPARATORS, references_in, tasks_in
 from oracle.domain.sources.source import CLAUDE_CODE, NAMED_BY_FILE, RECORD_KINDS
 from oracle.domain.values import value
 from oracle.wording import Sentence, say
@@ -26,6 +19,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oracle.domain.sources.source import Source
 
+RELATIONS = ("supersedes", "retires", "contradicts", "supports", "extends", "derived-from")
+_TASK_KEYS = ("task_id", "related_task_ids", "related_task", "related-task")
+_RELATION_KEYS = {"derived_from": "derived-from", **{name: name for name in RELATIONS}}
 RETIRING = ("supersedes", "retires")
 _FOLDER_KINDS = {
     "decisions": "decision",
@@ -47,7 +43,7 @@ _KIND_FOLDERS = frozenset(
 
 _TIME_KEYS = ("ts", "created_at", "created", "scanned_at", "date", "updated", "modified")
 _EXACT_KEYS = frozenset(
-    (*_TIME_KEYS, *RELATION_KEYS, *TASK_KEYS, "schema_version", "id", "project", "seat", "kind", "title", "author")
+    (*_TIME_KEYS, *_RELATION_KEYS, *_TASK_KEYS, "schema_version", "id", "project", "seat", "kind", "title", "author")
 ) | frozenset(("status", "confidence", "detail", "reason", "source", "evidence"))
 _KEYS = {name.replace("_", "").replace("-", ""): name.replace("-", "_") for name in sorted(_EXACT_KEYS)} | {
     "relatedtasks": "related_task_ids",
@@ -68,6 +64,15 @@ _KEYS = {name.replace("_", "").replace("-", ""): name.replace("-", "_") for name
 
 _NAME_KEYS = frozenset(("name", "alias", "aliases"))
 _MAX_TITLE = 300
+
+
+@value
+class Relation:
+    """A typed relation that frontmatter states: `target` is an entity, or a reference to a record as it was written."""
+
+    type: str
+    target: str
+    line: int
 
 
 @value
@@ -128,7 +133,7 @@ def interpret(document: Document, slug: str, path: str, *, mtime_ns: int, source
         sort_ts=moment or timestamps.from_name(name) or timestamps.from_mtime(mtime_ns),
         confidence=_field(fields, "confidence"),
         claims_seat=claims_seat,
-        relations=tuple(relations(known)),
+        relations=tuple(_relations(known)),
         document=document,
         problems=(*document.problems, *problems) if problems else document.problems,
     )
@@ -275,3 +280,18 @@ def _title(document: Document, name: str) -> str:
 
         text = plain_heading(text) or text
     return " ".join(text.split())[:_MAX_TITLE]
+
+
+def _relations(document: Document) -> list[Relation]:
+    """Return the relations that frontmatter states, in its order."""
+    found = []
+    for key, stated in document.fields.items():
+        if key in _RELATION_KEYS:
+            line = document.key_lines.get(key, 1)
+            texts = [text for item in as_list(stated) for text in references_in(item)]
+            found += [Relation(_RELATION_KEYS[key], text, line) for text in texts]
+        elif key in _TASK_KEYS:
+            line = document.key_lines.get(key, 1)
+            tasks = [task for item in as_list(stated) for task in tasks_in(item)]
+            found += [Relation("related-task", task, line) for task in tasks]
+    return found

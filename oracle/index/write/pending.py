@@ -10,9 +10,9 @@ from oracle.domain.markdown.documents import digest_of
 from oracle.domain.names import FOREIGN, slug_in
 from oracle.index import scan
 from oracle.index.db import Database, get_meta
-from oracle.index.write import projections
+from oracle.index.write import projection_checks
+from oracle.store.disk.folders import Stat
 from oracle.store.markdown import listing, records
-from oracle.store.markdown.listing import Stat
 from oracle.store.root.layout import Root, tops_of
 
 Known = tuple[str, Stat, int, bytes]
@@ -36,7 +36,7 @@ def differences(database: Database) -> list[tuple[str, str]]:
         found = list(_compare_files(connection, root))
         if scan.configuration_stamp(root) != get_meta(connection, "configuration"):
             found.append(("index", index))
-        stale = projections.differences(connection, root)
+        stale = projection_checks.differences(connection, root)
     except sqlite3.DatabaseError:
         return [("index", index)]
     return found + [("projection", os.path.relpath(path, root.path)) for path in sorted(stale)]

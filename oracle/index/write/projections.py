@@ -10,11 +10,14 @@ import json
 import os
 import sqlite3
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, islice
+from json.encoder import encode_basestring as quote
+from operator import itemgetter
 
-from oracle.domain.names import flatten
+from oracle.domain.names import FOREIGN, flatten
+from oracle.domain.timestamps import NS, print_second
 from oracle.index.db import get_meta, immediate, set_meta
-from oracle.index.write.projection_lines import BACKLINKS, IS_OWN, LINKS, draw_some, lines_of_pairs, names_of, texts
 from oracle.index.write.splice import splice
 from oracle.store.disk import files, steps
 from oracle.store.root.layout import Root
@@ -22,7 +25,10 @@ from oracle.store.root.layout import Root
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
+LINKS = "links"
+BACKLINKS = "backlinks"
 _BATCH = 2_000
 """Projections that are printed at a time."""
 
@@ -34,8 +40,6 @@ _LARGE = 32_768
 _SHARE = 4_096
 """… as is a larger one if more than one source in so many bytes changed, about one in sixteen lines."""
 
-_AVERAGE = 8_192
-"""Bytes that a projection of a sample may have on average. What is beyond is not read."""
 
 _NOTED = "printed "
 """The prefix of the keys that record the state of a large file when it was printed."""
@@ -91,7 +95,7 @@ def print_all(connection: sqlite3.Connection, root: Root) -> int:
 
 def note_printed(connection: sqlite3.Connection, root: Root) -> None:
     """Record that every projection is up to date, and the state of the large files."""
-    large = _stamps(root.join(f"_{BACKLINKS}/{name}") for name in _printed(root, BACKLINKS))
+    large = _stamps(root.join(f"_{BACKLINKS}/{name}") for name in printed(root, BACKLINKS))
     with immediate(connection):
         connection.execute("DELETE FROM meta WHERE key GLOB ?", (f"{_NOTED}*",))
         connection.executemany("INSERT INTO meta VALUES (?, ?)", large.items())
@@ -111,7 +115,7 @@ def print_side(connection: sqlite3.Connection, root: Root, side: str) -> int:
     for name, data in texts(connection, side):
         _put(root, f"{folder}/{name}", data)
         expected.add(name)
-    for stray in _strays(root, side, expected):
+    for stray in strays(root, side, expected):
         files.remove(stray)
     return len(expected)
 
@@ -126,68 +130,11 @@ def linked(root: Root) -> list[str]:
     return [f"_{side}" for side in (LINKS, BACKLINKS) if not _is_ours(root, side)]
 
 
-def differences(connection: sqlite3.Connection, root: Root, *, most: int = 0) -> list[str]:
-    """Return the paths of projections that are missing, stale or stray. Read only.
-
-    With `most`, only so many of a side are read, chosen at random, and fewer if they are large. Missing and stray ones
-    are found all the same.
-    """
-    wrong: list[str] = []
-    for side in (LINKS, BACKLINKS):
-        if most:
-            wrong += _sampled_differences(connection, root, side, most)
-            continue
-        expected: set[str] = set()
-        for name, data in texts(connection, side):
-            expected.add(name)
-            if not _holds(root.join(f"_{side}/{name}"), data):
-                wrong.append(root.join(f"_{side}/{name}"))
-        wrong += _strays(root, side, expected)
-    return wrong
-
-
-def _sampled_differences(connection: sqlite3.Connection, root: Root, side: str, most: int) -> list[str]:
-    import random
-
-    names = names_of(connection, side)
-    missing, wrong = {f"{flatten(name)}.jsonl" for name in names}, []
-    for printed in _printed(root, side):
-        if printed in missing:
-            missing.remove(printed)
-        else:
-            wrong.append(root.join(f"_{side}/{printed}"))
-    wrong += [root.join(f"_{side}/{name}") for name in missing]
-    left = most * _AVERAGE
-    for name, data in draw_some(connection, side, random.sample(names, min(most, len(names)))):
-        path = root.join(f"_{side}/{flatten(name)}.jsonl")
-        if f"{flatten(name)}.jsonl" not in missing and not _holds(path, data):
-            wrong.append(path)
-        left -= len(data)
-        if left < 0:
-            break
-    return wrong
-
-
 def is_missing(connection: sqlite3.Connection, root: Root) -> bool:
     """Return whether a folder of projections is missing although there are links to print."""
     if all(os.path.isdir(root.join(f"_{side}")) for side in (LINKS, BACKLINKS)):
         return False
     return connection.execute("SELECT 1 FROM edge LIMIT 1").fetchone() is not None
-
-
-def count_unprinted(connection: sqlite3.Connection) -> tuple[int, int]:
-    """Return how many links `_backlinks/` leaves out, and of how many records."""
-    edges = f"edge JOIN record ON record.id = source_id WHERE NOT printed AND {IS_OWN}"
-    row = connection.execute(f"SELECT count(*), count(DISTINCT source_id) FROM {edges}").fetchone()  # noqa: S608
-    return int(row[0]), int(row[1])
-
-
-def count_sources(root: Root) -> int:
-    """Return how many records have a file in `_links/`: the known records of a Root whose index was deleted."""
-    try:
-        return sum(1 for entry in os.scandir(root.join("_links")) if entry.name.endswith(".jsonl"))
-    except OSError:
-        return 0
 
 
 def _amend(connection: sqlite3.Connection, root: Root, changed: Mapping[str, set[str]]) -> set[str]:
@@ -230,11 +177,12 @@ def _amend_one(path: str, lines: Mapping[str, bytes], *, scratch: str) -> bool:
     return pieces is not None
 
 
-def _strays(root: Root, side: str, expected: set[str]) -> list[str]:
-    return [root.join(f"_{side}/{name}") for name in _printed(root, side) if name not in expected]
+def strays(root: Root, side: str, expected: set[str]) -> list[str]:
+    """Return the paths of the projection files of a side that belong to nothing."""
+    return [root.join(f"_{side}/{name}") for name in printed(root, side) if name not in expected]
 
 
-def _printed(root: Root, side: str) -> Iterator[str]:
+def printed(root: Root, side: str) -> Iterator[str]:
     """Yield the names of all projection files in a folder. There may be hundreds of thousands."""
     try:
         for entry in os.scandir(root.join(f"_{side}")):
@@ -249,7 +197,7 @@ def _put(root: Root, path: str, data: bytes, *, swaps: bool = False) -> None:
     if not data:
         if os.path.lexists(path):
             files.remove(path)
-    elif not _holds(path, data):
+    elif not holds(path, data):
         put = steps.swap if swaps or len(data) >= _LARGE else files.replace
         put(path, data, scratch=root.scratch)
 
@@ -271,7 +219,7 @@ def _key(path: str) -> str:
     return _NOTED + os.path.basename(path)
 
 
-def _holds(path: str, data: bytes) -> bool:
+def holds(path: str, data: bytes) -> bool:
     """Return whether a printed file has exactly these bytes. It is read only if it is a regular file of that size."""
     try:
         status = os.stat(path)
@@ -281,3 +229,110 @@ def _holds(path: str, data: bytes) -> bool:
             return stream.read(len(data) + 1) == data
     except OSError:
         return False
+
+
+# The lines, from the rows of the index ---------------------------------------------------------------------------------
+
+IS_OWN = f"record.slug NOT GLOB '{FOREIGN}*'"
+_LINKS_OF = "SELECT edge.line, edge.type, target.name, edge.snippet, record.mtime_ns, record.slug FROM "
+_BACKLINKS_OF = "SELECT record.slug, edge.type, edge.snippet, record.mtime_ns, target.name FROM "
+_ALL = {
+    LINKS: f"{_LINKS_OF} record JOIN edge ON source_id = record.id JOIN target ON target.id = target_id"
+    f" WHERE {IS_OWN} ORDER BY record.id",
+    BACKLINKS: f"{_BACKLINKS_OF} target JOIN edge ON target_id = target.id AND printed JOIN record ON record.id = source_id"
+    " ORDER BY target.id",
+}
+_SOME = {
+    LINKS: f"{_LINKS_OF} json_each(?) CROSS JOIN record ON slug = value CROSS JOIN edge ON source_id = record.id"
+    " CROSS JOIN target ON target.id = target_id",
+    BACKLINKS: f"{_BACKLINKS_OF} json_each(?) CROSS JOIN target ON name = value CROSS JOIN edge ON target_id = target.id"
+    " AND printed CROSS JOIN record ON record.id = source_id",
+}
+_NAMES = {
+    LINKS: f"SELECT slug FROM record WHERE {IS_OWN} AND EXISTS (SELECT 1 FROM edge WHERE source_id = record.id)",  # noqa: S608
+    BACKLINKS: "SELECT name FROM target WHERE EXISTS (SELECT 1 FROM edge WHERE target_id = target.id AND printed)",
+}
+_PAIRS = (
+    f"{_BACKLINKS_OF} json_each(?) AS pair CROSS JOIN target ON name = json_extract(pair.value, '$[0]')"
+    " CROSS JOIN record ON slug = json_extract(pair.value, '$[1]')"
+    " CROSS JOIN edge ON target_id = target.id AND source_id = record.id AND printed"
+)
+"""The lines of everything, of some names, and of pairs of target and source.
+
+CROSS fixes the order of the join: otherwise the planner may read all lines of a target that has thousands.
+"""
+
+
+def texts(connection: sqlite3.Connection, side: str) -> Iterator[tuple[str, bytes]]:
+    """Yield (file name, bytes) of every projection of a side, one source or target at a time."""
+    for name, rows in _grouped(connection.execute(_ALL[side])):
+        yield f"{flatten(name)}.jsonl", _draw(side, name, rows)
+
+
+def draw_some(connection: sqlite3.Connection, side: str, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+    """Yield (name, bytes) of the projections of these sources or targets; empty bytes if there are no lines."""
+    left = dict.fromkeys(names)
+    for name, rows in _grouped(connection.execute(_SOME[side], (json.dumps(list(left)),))):
+        del left[name]
+        yield name, _draw(side, name, rows)
+    for name in left:
+        yield name, b""
+
+
+def lines_of_pairs(
+    connection: sqlite3.Connection, pairs: Sequence[tuple[str, str]]
+) -> Iterator[tuple[str, str, bytes]]:
+    """Yield (target, source, line) for pairs of target and source, in the order of their files."""
+    for name, rows in _grouped(connection.execute(_PAIRS, (json.dumps(pairs),)) if pairs else ()):
+        rows.sort()
+        for (source, *_), line in zip(rows, _backlink_lines(name, rows), strict=True):
+            yield name, source, line.encode()
+
+
+def names_of(connection: sqlite3.Connection, side: str) -> list[str]:
+    """Return the names of all sources or targets that have lines."""
+    return [name for (name,) in connection.execute(_NAMES[side])]
+
+
+def _grouped(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[str, list[Any]]]:
+    """Yield the value of the last column with the rows that share it, without that column. The statement sorts by it."""
+    for name, group in groupby(rows, itemgetter(-1)):
+        yield name, [row[:-1] for row in group]
+
+
+def _draw(side: str, name: str, rows: list[Any]) -> bytes:
+    return _draw_links(name, rows) if side == LINKS else draw_backlinks(name, rows)
+
+
+def _draw_links(slug: str, rows: list[tuple[int, str, str, str, int]]) -> bytes:
+    """Return the lines of a source from (line, type, target, snippet, mtime ns), in the order of its text."""
+    source = quote(slug)
+    time = print_second(rows[0][-1] // NS)
+    lines = []
+    for _, kind, target, snippet, _ in sorted(rows):
+        edge_type, to = quote(kind), quote(target)
+        lines.append(
+            f'{{"edge_type":{edge_type},"extracted_at":"{time}","from":{source},"snippet":{quote(snippet)},'
+            f'"source":{source},"target":{to},"to":{to},"type":{edge_type}}}\n'
+        )
+    return "".join(lines).encode()
+
+
+def draw_backlinks(target: str, rows: list[tuple[str, str, str, int]]) -> bytes:
+    """Return the lines of a target from (source slug, type, snippet, mtime ns), by slug and type. Empties `rows`."""
+    rows.sort()
+    lines = _backlink_lines(target, rows)
+    drawn = []
+    while piece := "".join(islice(lines, _BATCH)):  # a target may have a hundred thousand lines
+        drawn.append(piece.encode())
+    rows.clear()
+    return b"".join(drawn)
+
+
+def _backlink_lines(target: str, rows: list[tuple[str, str, str, int]]) -> Iterator[str]:
+    """Yield the line of each row. The common part of the lines is built once, since a target may have thousands."""
+    seconds = {row[3] // NS for row in rows}
+    heads = {second: f'{{"extracted_at":"{print_second(second)}","from":' for second in seconds}
+    tails = {kind: f',"to":{quote(target)},"type":{quote(kind)}}}\n' for kind in {row[1] for row in rows}}
+    for slug, kind, snippet, mtime_ns in rows:
+        yield f'{heads[mtime_ns // NS]}{quote(slug)},"snippet":{quote(snippet)}{tails[kind]}'

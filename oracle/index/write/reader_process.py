@@ -25,9 +25,9 @@ import oracle
 from oracle.domain.links.links import Patterns
 from oracle.index.db import Database
 from oracle.index.write import projections, reading
-from oracle.index.write.projection_lines import BACKLINKS, LINKS
+from oracle.index.write.projections import BACKLINKS, LINKS
 from oracle.index.write.reading import Reading
-from oracle.store.markdown.listing import Stat
+from oracle.store.disk.folders import Stat
 from oracle.store.root.layout import Root
 
 Item = tuple[str, str, Stat]

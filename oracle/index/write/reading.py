@@ -14,8 +14,8 @@ from oracle.domain.names import is_entity, is_scanned
 from oracle.domain.records.records import Record, interpret, names_of, understand
 from oracle.index.fold import fold
 from oracle.index.schema import problem_columns
+from oracle.store.disk.folders import Stat
 from oracle.store.markdown import records
-from oracle.store.markdown.listing import Stat
 from oracle.store.markdown.sources import MAX_BYTES, WHOLE
 from oracle.store.root.layout import Root
 from oracle.wording import say

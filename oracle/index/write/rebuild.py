@@ -16,7 +16,7 @@ from oracle.index.db import Database, immediate, set_meta
 from oracle.index.reports import SMALLEST_TREE, Progress, ReconcileReport, count_own, emptied
 from oracle.index.scan import add_folder
 from oracle.index.schema import INDICES, SCHEMA_VERSION
-from oracle.index.write import projections
+from oracle.index.write import projection_checks, projections
 from oracle.index.write.reader_process import Batch, Item, ReaderProcess, print_everything, read_batch
 from oracle.index.write.reading import Reading
 from oracle.index.write.rows import (
@@ -132,7 +132,7 @@ def _refuse_nothing(database: Database) -> None:
         known = count_own(database.connect())
     except sqlite3.DatabaseError:
         known = 0
-    published = max(known, projections.count_sources(root))
+    published = max(known, projection_checks.count_sources(root))
     if published < SMALLEST_TREE:
         return
     found, queue = 0, list(RECORD_TREES)

@@ -18,8 +18,9 @@ from oracle.index.scan import Look
 from oracle.index.write import projections
 from oracle.index.write.rebuild import rebuild as build
 from oracle.index.write.rows import Writer
+from oracle.store.disk.folders import Stat
 from oracle.store.markdown import listing
-from oracle.store.markdown.listing import Folder, Stat
+from oracle.store.markdown.listing import Folder
 from oracle.store.root.layout import Root
 from oracle.wording import say
 

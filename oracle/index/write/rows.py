@@ -11,17 +11,16 @@ from collections.abc import Iterable, Sequence
 
 from oracle.domain.links import links
 from oracle.domain.links.links import Patterns
+from oracle.domain.links.resolution import Namesakes
 from oracle.domain.markdown.documents import Document, digest_of
 from oracle.domain.names import FOREIGN, is_entity, project_of
 from oracle.domain.records.records import RETIRING
 from oracle.index.scan import SETTLE_NS
 from oracle.index.schema import INSERT_PROBLEM, problem_columns
-from oracle.index.write import reading
-from oracle.index.write.meanings import ReferenceMeanings
-from oracle.index.write.projection_lines import BACKLINKS, LINKS
-from oracle.index.write.projections import MOST_PRINTED
+from oracle.index.write import meanings, reading
+from oracle.index.write.projections import BACKLINKS, LINKS, MOST_PRINTED
 from oracle.index.write.reading import RECORD_COLUMNS, Reading
-from oracle.store.markdown.listing import Stat
+from oracle.store.disk.folders import Stat
 from oracle.store.root.configuration import patterns_of
 from oracle.store.root.layout import Root
 
@@ -58,7 +57,8 @@ class Writer:
         self._bulk = bulk
         self._targets: dict[str, int] = {}
         self._patterns: dict[str, Patterns] = {}
-        self._meanings = ReferenceMeanings(connection)
+        self._named: dict[str, Namesakes] = {}
+        """The records that a key of references may mean."""
         self._touched_keys: set[str] = set()
         self._touched_slugs: set[str] = set()
         self._dirty_sources: set[str] = set()
@@ -119,7 +119,7 @@ class Writer:
         self._forget_links(source, found.slug)
         self._put_contents(source, found)
         if found.row[_SEAT] != old_seat:  # another seat may end it now
-            self._pending.update(self._meanings.sources_of(str(found.row[3])))
+            self._pending.update(self._naming(str(found.row[3])))
 
     def _put_contents(self, source: int, found: Reading) -> None:
         self._connection.execute(INSERT_PASSAGE, (source, found.title, found.body))
@@ -262,6 +262,12 @@ class Writer:
 
     # -- the second step -------------------------------------------------------------------------------------------
 
+    def expect_folder(self, path: str) -> None:
+        """Add a row for a folder and its parents without scanning them: the next look does, or finds them gone."""
+        while path:
+            self._connection.execute("INSERT OR IGNORE INTO folder VALUES (?, 0, 0, -1, -1)", (path,))
+            path = path.rpartition("/")[0]
+
     def settle(self) -> None:
         """Resolve the references that this transaction may have changed, then mark retired records.
 
@@ -271,7 +277,7 @@ class Writer:
             self._resolve(source)
         self._mark_retired()
         self._write_dirty()
-        self._meanings.forget()
+        self._named.clear()
         self._pending.clear()
         self._touched_keys.clear()
         self._touched_slugs.clear()
@@ -284,8 +290,13 @@ class Writer:
             ]
         moved = set(self._pending)
         for key in self._touched_keys:
-            moved.update(self._meanings.sources_of(key))
+            moved.update(self._naming(key))
         return sorted(moved)
+
+    def _naming(self, key: str) -> list[int]:
+        """Return the sources of the references that have a key."""
+        rows = self._connection.execute("SELECT DISTINCT source_id FROM reference WHERE key = ?", (key,))
+        return [source for (source,) in rows]
 
     def _resolve(self, source: int) -> None:
         rows = self._connection.execute(
@@ -297,10 +308,10 @@ class Writer:
         edges: dict[tuple[str, str], tuple[str, int]] = {}
         changed: list[tuple[int | None, int, int, str, str]] = []
         for kind, ref, key, snippet, line, old_target, old_resolved, *_ in rows:
-            name, resolved = self._meanings.find(ref, slug, key)
+            name, resolved = meanings.find(self._connection, self._named, ref, slug, key)
             target = self.target_id(name) if name else None
             if name:
-                edges.setdefault((self._meanings.effect_of(kind, slug, seat, name), name), (snippet, line))
+                edges.setdefault((meanings.effect_of(self._connection, kind, slug, seat, name), name), (snippet, line))
             if (target, resolved) != (old_target, old_resolved):
                 changed.append((target, resolved, source, kind, ref))
         if changed or source in self._pending:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections import namedtuple
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
@@ -17,7 +18,21 @@ from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import BinaryIO
+    from typing import BinaryIO, NamedTuple
+
+    class Stat(NamedTuple):
+        """The stat of a file, by which changes are detected."""
+
+        mtime_ns: int
+        size: int
+        inode: int
+        ctime_ns: int
+
+else:
+    Stat = namedtuple("Stat", "mtime_ns size inode ctime_ns")
+
+LARGEST = (1 << 63) - 1
+"""The largest integer in a database row. Inodes and far-off times may be larger."""
 
 FOLDER_MODE, SHARED_MODE = 0o700, 0o2770
 """The mode of a new folder; in a shared one, whose group may write and hands itself on, and whose files are the group's too."""
@@ -147,6 +162,17 @@ def _is_at(opened: os.stat_result, path: str, within: str) -> bool:
         if stat.S_ISLNK(found.st_mode):
             return False
     return os.path.samestat(opened, found)
+
+
+def stat_of(status: os.stat_result) -> Stat:
+    """Return the stored part of a file's stat, each number within the limits of a database integer."""
+    inode = status.st_ino & LARGEST
+    return Stat(bound(status.st_mtime_ns), status.st_size, inode, bound(status.st_ctime_ns))
+
+
+def bound(nanoseconds: int) -> int:
+    """Return a time as a row holds it. The three smallest integers are kept for what is no time."""
+    return max(2 - LARGEST, min(nanoseconds, LARGEST))
 
 
 def names_in(path: str) -> list[str]:

@@ -10,20 +10,13 @@ import os
 import stat
 from collections import namedtuple
 
+from oracle.store.disk.folders import LARGEST, Stat, bound, stat_of
 from oracle.store.root.layout import RecordTree, Root
 from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NamedTuple
-
-    class Stat(NamedTuple):
-        """The stat of a record file, by which changes are detected."""
-
-        mtime_ns: int
-        size: int
-        inode: int
-        ctime_ns: int
 
     class Folder(NamedTuple):
         """The content of a folder: record files by name, sub-folders, and names that cannot be records with the reason."""
@@ -34,15 +27,11 @@ if TYPE_CHECKING:
         odd: dict[str, str]
 
 else:
-    Stat = namedtuple("Stat", "mtime_ns size inode ctime_ns")
     Folder = namedtuple("Folder", "mtime_ns files folders odd")
 
 UNREADABLE_REASONS = ("The folder can't be read", "The file can't be read")
 
 _MASK = (1 << 62) - 1
-LARGEST = (1 << 63) - 1
-"""The largest integer in a database row. Inodes and far-off times may be larger."""
-
 NAMED_LIKE_A_RECORD = say("A folder with the name of a record; its content is read.")
 LINKED_FOLDER = say("A symbolic link to a folder is not followed; its target is read in its own place.")
 DANGLING = say("A symbolic link that leads to no record.")
@@ -64,7 +53,7 @@ def folder_mtime(root: Root, path: str) -> int:
         return ABSENT
     if source is not None and (source.why_not or (is_top and not stat.S_ISDIR(status.st_mode))):
         return ABSENT
-    return _bound(status.st_mtime_ns) if stat.S_ISDIR(status.st_mode) else NOT_A_FOLDER
+    return bound(status.st_mtime_ns) if stat.S_ISDIR(status.st_mode) else NOT_A_FOLDER
 
 
 def read_folder(root: Root, path: str) -> Folder:
@@ -104,7 +93,7 @@ def _list(root: Root, path: str) -> tuple[Folder, bool]:
         return Folder(ABSENT, {}, [], {}), True
     except OSError as error:
         return Folder(UNREADABLE, {}, [], {"": say("The folder can't be read: {reason}.", reason=error.strerror)}), True
-    return Folder(_bound(mtime_ns), files, folders, odd), is_steady
+    return Folder(bound(mtime_ns), files, folders, odd), is_steady
 
 
 def _list_issues(folder: str) -> Folder:
@@ -114,7 +103,7 @@ def _list_issues(folder: str) -> Folder:
 
     odd: dict[str, str] = {}
     try:
-        mtime_ns = _bound(os.stat(folder).st_mtime_ns)
+        mtime_ns = bound(os.stat(folder).st_mtime_ns)
         found, bad, status = sources.issues(folder)
     except OSError as error:
         return Folder(UNREADABLE, {}, [], {"": say("The file can't be read: {reason}.", reason=error.strerror)})
@@ -185,16 +174,6 @@ def _why_odd(tree: RecordTree, entry: os.DirEntry[str]) -> str:
     if os.path.isdir(entry.path):
         return LINKED_FOLDER
     return DANGLING
-
-
-def stat_of(status: os.stat_result) -> Stat:
-    """Return the stored part of a file's stat, each number within the limits of a database integer."""
-    inode = status.st_ino & LARGEST
-    return Stat(_bound(status.st_mtime_ns), status.st_size, inode, _bound(status.st_ctime_ns))
-
-
-def _bound(nanoseconds: int) -> int:
-    return max(UNREADABLE + 1, min(nanoseconds, LARGEST))
 
 
 def is_text(name: str) -> bool:

@@ -11,10 +11,9 @@ import sqlite3
 import time
 
 from oracle.errors import DiskFailure, LockTimeout, NotInMemory
-from oracle.index import scan
+from oracle.index import listing, scan
 from oracle.index.db import Database, get_meta, hide, immediate, snapshot
 from oracle.index.schema import read_reason
-from oracle.store.markdown import listing
 from oracle.store.root.layout import Root
 from oracle.wording import say
 

@@ -10,9 +10,7 @@ from collections import namedtuple
 
 from oracle.domain.names import FOREIGN
 from oracle.index.db import get_meta, set_meta
-from oracle.index.schema import INSERT_PROBLEM, problem_columns
-from oracle.store.disk.folders import LARGEST
-from oracle.store.markdown.listing import (
+from oracle.index.listing import (
     ABSENT,
     NAMED_LIKE_A_RECORD,
     NOT_A_FOLDER,
@@ -23,6 +21,8 @@ from oracle.store.markdown.listing import (
     is_text,
     read_folder,
 )
+from oracle.index.schema import INSERT_PROBLEM, problem_columns
+from oracle.store.disk.folders import LARGEST
 from oracle.store.root.layout import RECORD_TREES, Root, tops_of
 
 TYPE_CHECKING = False
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from typing import NamedTuple
 
-    from oracle.store.markdown.listing import Folder
+    from oracle.index.listing import Folder
 
     class Look(NamedTuple):
         """The result of a look at the tree: changed folders, missing folders, and whether every file was scanned."""

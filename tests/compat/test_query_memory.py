@@ -488,7 +488,7 @@ OURS = {
     "_bootstrap", "oracle", "oracle.app", "oracle.app.context", "oracle.app.records",
     "oracle.app.records.graph", "oracle.compat", "oracle.compat.door", "oracle.compat.query_memory",
     "oracle.compat.rendering", "oracle.domain", "oracle.domain.timestamps", "oracle.domain.links", "oracle.domain.links.graph",
-    "oracle.domain.names", "oracle.errors", "oracle.index",
+    "oracle.domain.names", "oracle.errors", "oracle.index", "oracle.index.listing",
     "oracle.index.db", "oracle.index.fresh", "oracle.index.read", "oracle.index.read.query", "oracle.index.scan",
     "oracle.index.schema", "oracle.store", "oracle.store.disk", "oracle.store.disk.folders", "oracle.store.root",
     "oracle.store.root.layout", "oracle.wording",

@@ -9,11 +9,10 @@ import pytest
 
 from oracle.api import Oracle
 from oracle.errors import DiskFailure
-from oracle.index import fresh, rounds
+from oracle.index import fresh, listing, rounds
 from oracle.index.read import query
 from oracle.store.daemon.state import Instance, holder
 from oracle.store.disk import folders
-from oracle.store.markdown import listing
 from oracle.store.root.lock import WriteLock, vouched_ns
 from tests.index.test_freshness import edit_unseen
 from tests.laws.ledger import Clock, assert_like_rebuilt, pass_a_tick

@@ -178,7 +178,7 @@ def test_inodes_of_64_bits(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             {"st_mtime_ns": status.st_mtime_ns, "st_ctime_ns": status.st_ctime_ns},
         )  # type: ignore[arg-type]
 
-    from oracle.store.markdown import listing
+    from oracle.index import listing
 
     narrow = listing.stat_of
     monkeypatch.setattr(listing, "stat_of", lambda status: narrow(widen(status)))

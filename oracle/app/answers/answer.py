@@ -22,7 +22,7 @@ from oracle.app.records.views import Hit
 from oracle.app.search.search import search, search_by_status
 from oracle.domain.values import replace
 from oracle.errors import NotInFederation, UsageError
-from oracle.index.read import overview
+from oracle.index.read import query
 from oracle.wording import Sentence, say, say_many
 
 _HITS, _FEW = 12, 4
@@ -124,7 +124,7 @@ def _nearest(asked: Question, hits: Sequence[Hit]) -> tuple[Near, ...]:
 
 def _searched(context: Context, filters: Mapping[str, str]) -> Sentence:
     wanted = check_filters(filters)
-    groups = overview.counts(context.index.database.connect())
+    groups = query.counts(context.index.database.connect())
     number = sum(
         count
         for project, seat, _, count, _ in groups

@@ -8,8 +8,8 @@ from itertools import groupby
 from operator import itemgetter
 
 from oracle.index.db import Database
-from oracle.store.markdown.listing import ABSENT as ABSENT_FOLDER
-from oracle.store.markdown.listing import folder_mtime
+from oracle.index.listing import ABSENT as ABSENT_FOLDER
+from oracle.index.listing import folder_mtime
 
 _ASPECTS = {
     "fields": "SELECT slug, path, folder, key, mtime_ns, size, hash, project, seat, kind, title, status, author, task_id,"

@@ -11,9 +11,9 @@ from oracle.app.doctor.context import FIX, Check, CheckContext, capped, error, f
 from oracle.app.doctor.diagnosis import ABSENT, BUSY, DAMAGED, OUTDATED
 from oracle.app.doctor.layout import leaves
 from oracle.domain.names import FOREIGN, flatten
+from oracle.index.listing import LINKED_FOLDER
 from oracle.index.read import query
 from oracle.index.write import projection_checks, projections
-from oracle.store.markdown.listing import LINKED_FOLDER
 from oracle.wording import say, say_many
 
 _READ_LIMIT = 256 * 1024 * 1024

@@ -27,7 +27,7 @@ from oracle.domain.names import FOREIGN, MEMORY
 from oracle.domain.records.drafts import SCHEMA_VERSION
 from oracle.domain.records.records import RETIRING
 from oracle.errors import RulesUnusable, UsageError
-from oracle.index.read import overview
+from oracle.index.read import loose_ends
 from oracle.store import journal
 from oracle.store.delivery import inbox
 from oracle.store.root import privacy
@@ -132,7 +132,7 @@ def check_retirements(context: CheckContext) -> Iterator[Check]:
             say("{path}:{line}: {kind} {ref}, but there is no such record", path=path, line=line, kind=kind, ref=ref),
             _correct(naming.find_near(connection, ref), quoted(name)),
         )
-        for _, path, kind, ref, line, name in overview.unresolved(connection, "")
+        for _, path, kind, ref, line, name in loose_ends.unresolved(connection, "")
         if kind in RETIRING and not path.startswith(FOREIGN)
     )
 

@@ -9,7 +9,7 @@ from oracle.app.context import Context
 from oracle.domain import timestamps
 from oracle.errors import InvalidName, NotInMemory
 from oracle.index.db import Connection
-from oracle.index.read import overview
+from oracle.index.read import query
 from oracle.store.root import facts
 from oracle.store.root.facts import Fact
 from oracle.store.root.layout import Root
@@ -23,11 +23,11 @@ def status(context: Context, *, fresh: bool = False) -> dict[str, object]:
     def count(connection: Connection) -> dict[str, object]:
         groups = [
             {"project": project, "seat": seat, "kind": kind, "records": number, "newest": newest}
-            for project, seat, kind, number, newest in overview.counts(connection)
+            for project, seat, kind, number, newest in query.counts(connection)
         ]
         return {
             "root": context.root.path,
-            **overview.totals(connection),
+            **query.totals(connection),
             "groups": groups,
             "facts": [path for _, path in facts.fact_files(context.root)],
             "freshness": {

@@ -86,9 +86,9 @@ def unresolved(
     context: Context, project: str = "", *, fresh: bool = False
 ) -> list[tuple[str, str, str, str, int, str]]:
     """Return the links to records that don't exist: (slug, path, type, as written, line, slug it would have)."""
-    from oracle.index.read import overview
+    from oracle.index.read import loose_ends
 
-    return context.index.read(lambda connection: overview.unresolved(connection, project), fresh=fresh)
+    return context.index.read(lambda connection: loose_ends.unresolved(connection, project), fresh=fresh)
 
 
 def entities(context: Context, namespace: str = "", *, top: int = 20, fresh: bool = False) -> list[tuple[str, int]]:
@@ -98,7 +98,9 @@ def entities(context: Context, namespace: str = "", *, top: int = 20, fresh: boo
             say("Unknown namespace {namespace!r}.", namespace=namespace),
             hint=_suggest(namespace, NAMESPACES),
         )
-    return context.index.find(lambda connection: query.entities(connection, namespace, top), fresh=fresh)
+    from oracle.index.read import names
+
+    return context.index.find(lambda connection: names.entities(connection, namespace, top), fresh=fresh)
 
 
 def graph(

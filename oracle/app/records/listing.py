@@ -45,9 +45,9 @@ def list_records(
 
 def list_orphans(context: Context, project: str = "", *, fresh: bool = False) -> list[Summary]:
     """Return the records without any link to or from another record."""
-    from oracle.index.read import overview
+    from oracle.index.read import loose_ends
 
-    rows = context.index.read(lambda connection: overview.orphans(connection, project), fresh=fresh)
+    rows = context.index.read(lambda connection: loose_ends.orphans(connection, project), fresh=fresh)
     if not rows:
         require_present(context, {"project": project})
     return [Summary.from_row(row) for row in rows]

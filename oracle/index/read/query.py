@@ -103,16 +103,6 @@ def _neighbours(
         )
 
 
-def entities(connection: sqlite3.Connection, namespace: str, top: int) -> list[tuple[str, int]]:
-    """Return (entity, how many records mention it), most mentioned first, then by name."""
-    pattern = f"entity:{namespace}:" if namespace else "entity:"
-    return connection.execute(
-        "SELECT name, count(DISTINCT source_id) AS times FROM target JOIN edge ON target_id = id"
-        " WHERE substr(name, 1, ?) = ? GROUP BY id ORDER BY times DESC, name LIMIT ?",
-        (len(pattern), pattern, min(top, MOST_ROWS)),
-    ).fetchall()
-
-
 def referred(connection: sqlite3.Connection, slugs: Sequence[str]) -> Iterator[tuple[str, str, str]]:
     """Yield (source slug, link as written, slug it leads to) of the links of these records to others that exist."""
     for chunk in chunks(slugs):
@@ -334,3 +324,22 @@ def sharing(connection: sqlite3.Connection, words: Iterable[str], limit: int) ->
 def changed_since(connection: sqlite3.Connection, since_ns: int) -> list[int]:
     """Return when each record's file last changed (its ctime, ns since 1970), of those that did after `since_ns`."""
     return [changed for (changed,) in connection.execute("SELECT ctime_ns FROM record WHERE ctime_ns > ?", (since_ns,))]
+
+
+def counts(connection: sqlite3.Connection) -> list[tuple[str, str, str, int, str]]:
+    """Return (project, seat, kind, records, newest timestamp) of every group of records."""
+    return connection.execute(
+        "SELECT project, seat, kind, count(*), max(sort_ts) FROM record GROUP BY project, seat, kind ORDER BY project, seat, kind"
+    ).fetchall()
+
+
+def totals(connection: sqlite3.Connection) -> dict[str, int]:
+    """Return the numbers of records, edges, targets, unresolved references and problems."""
+    tables = {
+        "records": "SELECT count(*) FROM record",
+        "edges": "SELECT count(*) FROM edge",
+        "targets": "SELECT count(DISTINCT target_id) FROM edge",
+        "unresolved": "SELECT count(*) FROM reference WHERE resolved = 0 AND target_id IS NOT NULL",
+        "problems": "SELECT count(*) FROM problem",
+    }
+    return {name: int(connection.execute(statement).fetchone()[0]) for name, statement in tables.items()}

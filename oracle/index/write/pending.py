@@ -8,11 +8,11 @@ from collections.abc import Iterator
 
 from oracle.domain.markdown.documents import digest_of
 from oracle.domain.names import FOREIGN, slug_in
-from oracle.index import scan
+from oracle.index import listing, scan
 from oracle.index.db import Database, get_meta
 from oracle.index.write import projection_checks
 from oracle.store.disk.folders import Stat
-from oracle.store.markdown import listing, records
+from oracle.store.markdown import records
 from oracle.store.root.layout import Root, tops_of
 
 Known = tuple[str, Stat, int, bytes]

@@ -13,6 +13,7 @@ from operator import itemgetter
 from oracle.domain.names import slug_in
 from oracle.index import scan
 from oracle.index.db import Database, immediate, set_meta
+from oracle.index.listing import list_folder
 from oracle.index.reports import SMALLEST_TREE, Progress, ReconcileReport, count_own, emptied
 from oracle.index.scan import add_folder
 from oracle.index.schema import INDICES, SCHEMA_VERSION
@@ -27,7 +28,6 @@ from oracle.index.write.rows import (
     INSERT_REFERENCE,
     Writer,
 )
-from oracle.store.markdown.listing import list_folder
 from oracle.store.root.layout import RECORD_TREES, Root, tops_of
 from oracle.wording import say
 

@@ -11,16 +11,15 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from oracle.domain.names import FOREIGN, slug_in
-from oracle.index import scan
+from oracle.index import listing, scan
 from oracle.index.db import Database, get_meta, immediate
+from oracle.index.listing import Folder
 from oracle.index.reports import SMALLEST_TREE, Progress, ReconcileReport, count_own, emptied
 from oracle.index.scan import Look
 from oracle.index.write import projections
 from oracle.index.write.rebuild import rebuild as build
 from oracle.index.write.rows import Writer
 from oracle.store.disk.folders import Stat
-from oracle.store.markdown import listing
-from oracle.store.markdown.listing import Folder
 from oracle.store.root.layout import Root
 from oracle.wording import say
 

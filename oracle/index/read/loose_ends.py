@@ -1,4 +1,4 @@
-"""What the index as a whole holds and lacks: how many records, which nothing links to, and which links lead nowhere."""
+"""What is not connected: records that share no link with others, and links that lead nowhere."""
 
 from __future__ import annotations
 
@@ -30,22 +30,3 @@ def unresolved(connection: sqlite3.Connection, project: str) -> list[tuple[str, 
         f" WHERE resolved = 0 AND {condition} ORDER BY record.slug, line, ref",
         values,
     ).fetchall()
-
-
-def counts(connection: sqlite3.Connection) -> list[tuple[str, str, str, int, str]]:
-    """Return (project, seat, kind, records, newest timestamp) of every group of records."""
-    return connection.execute(
-        "SELECT project, seat, kind, count(*), max(sort_ts) FROM record GROUP BY project, seat, kind ORDER BY project, seat, kind"
-    ).fetchall()
-
-
-def totals(connection: sqlite3.Connection) -> dict[str, int]:
-    """Return the numbers of records, edges, targets, unresolved references and problems."""
-    tables = {
-        "records": "SELECT count(*) FROM record",
-        "edges": "SELECT count(*) FROM edge",
-        "targets": "SELECT count(DISTINCT target_id) FROM edge",
-        "unresolved": "SELECT count(*) FROM reference WHERE resolved = 0 AND target_id IS NOT NULL",
-        "problems": "SELECT count(*) FROM problem",
-    }
-    return {name: int(connection.execute(statement).fetchone()[0]) for name, statement in tables.items()}

@@ -99,8 +99,6 @@ def named_alike(connection: sqlite3.Connection, heads: Sequence[str]) -> list[tu
 def entities_alike(connection: sqlite3.Connection, text: str) -> list[tuple[str, int]]:
     """Return (entity, number of backlinks) of the entities of any namespace with this value, whatever its case; most first."""
     value = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    from oracle.index.read.query import MOST_ROWS
-
     return connection.execute(
         "SELECT name, count(*) AS times FROM target JOIN edge ON target_id = id"
         " WHERE name LIKE 'entity:%' AND substr(name, instr(substr(name, 8), ':') + 8) LIKE ? ESCAPE '\\'"
@@ -180,9 +178,9 @@ def _span(beginning: str) -> tuple[str, str]:
 
 def entities(connection: sqlite3.Connection, namespace: str, top: int) -> list[tuple[str, int]]:
     """Return (entity, how many records mention it), most mentioned first, then by name."""
-    pattern = f"entity:{namespace}:" if namespace else "entity:"
     from oracle.index.read.query import MOST_ROWS
 
+    pattern = f"entity:{namespace}:" if namespace else "entity:"
     return connection.execute(
         "SELECT name, count(DISTINCT source_id) AS times FROM target JOIN edge ON target_id = id"
         " WHERE substr(name, 1, ?) = ? GROUP BY id ORDER BY times DESC, name LIMIT ?",

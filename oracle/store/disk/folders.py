@@ -171,7 +171,7 @@ def stat_of(status: os.stat_result) -> Stat:
 
 
 def bound(nanoseconds: int) -> int:
-    """Return a time as a row holds it. The three smallest integers are kept for what is no time."""
+    """Return a time as a row holds it. The three smallest integers are kept as stand-ins for a time."""
     return max(2 - LARGEST, min(nanoseconds, LARGEST))
 
 

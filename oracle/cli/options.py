@@ -155,6 +155,7 @@ def _with_call(function: Callable[..., None], *, has_hub: bool) -> Callable[...,
     def run(context: typer.Context, *, memory_dir: str | None, as_json: bool, **given: Any) -> None:
         call = begin(context, memory_dir=memory_dir, as_json=as_json)
         call.asks_hub = has_hub and given.pop("hub")
+        call.is_fresh = bool(given.get("fresh"))
         if filters:
             named = {name: given.pop(name) for name in _FILTERS}
             given[filters] = Filters({name: text for name, text in named.items() if text})

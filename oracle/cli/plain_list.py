@@ -26,6 +26,7 @@ def run(call: Call, words: Sequence[str]) -> bool:
     if given is None or given["text"] or "" in words:
         return False
     call.memory_dir = given.get("--memory-dir")
+    call.is_fresh = "--fresh" in given
     switches = {name[2:]: name in given for name in _SWITCHES}
     list_records(call, plain_search.filters_of(given), limit=int(given.get("--limit", "0")), **switches)
     return True

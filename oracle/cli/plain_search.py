@@ -36,6 +36,7 @@ def run(call: Call, words: Sequence[str]) -> bool:
     if given is None:
         return False
     call.memory_dir = given.get("--memory-dir")
+    call.is_fresh = "--fresh" in given
     switches = {name[2:]: name in given for name in _SWITCHES}
     search(call, given["text"], filters_of(given), limit=int(given.get("--limit", "10")), **switches)
     return True

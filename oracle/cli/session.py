@@ -92,6 +92,16 @@ class Spinner:
             self._status.start()
 
 
+def _sync_first(context: Context) -> None:
+    """Ask the hub of a Root that joined one for news."""
+    from oracle.app.delivery import homes
+
+    if homes.has_hub(context):
+        from oracle.app.hubs import following
+
+        following.sync_first(context)
+
+
 class Call:
     """What the shared options say. `beside_error` and `standing` are printed as JSON beside an error and beside a listing."""
 
@@ -104,6 +114,8 @@ class Call:
         self.standing: Mapping[str, object] = {}
         self.language = ""
         """The language that was asked for, "" where English is only the default."""
+        self.is_fresh = False
+        """Whether everything is looked at first, and the hub of this Root is asked for news."""
         self.asks_hub = False
         """Whether the whole team's records are asked, in place of those of this machine."""
         self.words_only = ""
@@ -128,6 +140,8 @@ class Call:
 
         with Context.open(self.memory_dir, warn=self.warn) as context:
             if not self.asks_hub:
+                if self.is_fresh:
+                    _sync_first(context)
                 yield context
                 return
             from oracle.app.hubs import team_copy

@@ -129,3 +129,18 @@ def test_what_one_machine_writes_the_other_finds_by_commands(oracle: Oracle, tea
     assert oracle("server", "hub", "check", "--fix")[0] == 0
     assert oracle("server", "hub", "check")[:2] == (0, "")
     assert oracle("server", "hub", "rebuild")[0] == 0
+
+
+def test_a_fresh_query_syncs_first(oracle: Oracle, team: TeamOfTest, tmp_path: Path) -> None:
+    for name in ("laptop", "server"):
+        assert oracle(name, "hub", "join", team.invite(name), "--team", team.name, "--machine", name)[0] == 0
+    record = tmp_path / "laptop/projects/demo/decision/queue.md"
+    record.parent.mkdir(parents=True)
+    record.write_text("# Queue\n\nWe use Kafka for the queue.\n")
+    assert oracle("laptop", "hub", "sync")[0] == 0
+    assert oracle("server", "search", "Kafka")[0] == 4
+    assert "projects/demo/decision/queue" in oracle("server", "search", "Kafka", "--fresh")[1]
+    kept = (tmp_path / "server/_state/hub.json").read_text()
+    (tmp_path / "server/_state/hub.json").write_text(kept.replace("host=", "host=/nowhere"))
+    code, out, err = oracle("server", "list", "--fresh")
+    assert (code, "queue" in out, "The answer comes from the copies of this machine." in err) == (0, True, True)

@@ -16,9 +16,14 @@ LONGEST_SILENCE = 120.0
 """Seconds after which a machine that the hub has not heard of counts as not there."""
 
 
+def has_hub(context: Context) -> bool:
+    """Return whether this Root joined a hub: one look at the disk."""
+    return os.path.exists(context.root.hub)
+
+
 def elsewhere(context: Context) -> dict[tuple[str, str], TeamMachine]:
     """Return the machines of the seats (project, seat) that run on another machine, as the last sync saw them."""
-    if not os.path.exists(context.root.hub):
+    if not has_hub(context):
         return {}
     from oracle.store.hub.ledger import load_team
 
@@ -38,7 +43,7 @@ def machine_of(context: Context, project: str, seat: str) -> TeamMachine | None:
 
 def runs_here(context: Context, project: str, seat: str) -> bool:
     """Return whether a seat runs here for certain: between joining a hub and the first sync nobody knows."""
-    if not os.path.exists(context.root.hub):
+    if not has_hub(context):
         return True
     from oracle.store.hub.ledger import load_team
 

@@ -7,15 +7,41 @@ from oracle.app.delivery import homes
 from oracle.app.hubs import membership
 from oracle.app.hubs.sync import Synced, sync
 from oracle.app.hubs.visit import handoff_folders
-from oracle.errors import HubFailed
+from oracle.errors import HubFailed, OracleError
 from oracle.store.delivery import handoffs
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oracle.hub.exchange import TeamConnection
 
+QUERY_PATIENCE = 2.0
+"""Seconds that a fresh query waits for the hub."""
+
 SOON, LATER = 2.0, 30.0
 """Seconds until the next sync without a hint: while another machine has to answer something, and otherwise."""
+
+
+def sync_first(context: Context) -> None:
+    """Sync before a fresh query. A hub that fails, or takes longer than 2 s, is a warning: the query is answered from here."""
+    import threading
+
+    faults: list[str] = []
+
+    def work() -> None:
+        try:
+            with Context.open(context.root.path) as own, membership.open_hub(own) as hub:
+                sync(own, hub, hub.membership)
+        except OracleError as error:
+            faults.append(error.sentence)
+
+    thread = threading.Thread(target=work, name="sync", daemon=True)  # a death at any step of it loses nothing
+    thread.start()
+    thread.join(QUERY_PATIENCE)
+    if thread.is_alive():
+        faults.append(say("The hub takes longer than {seconds:g} s.", seconds=QUERY_PATIENCE))
+    for fault in faults:
+        context.warn(say("{fault} The answer comes from the copies of this machine.", fault=fault))
 
 
 class Follower:

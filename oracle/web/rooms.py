@@ -27,8 +27,8 @@ MOST_ROWS = 100
 MOST_NODES, FEW_NODES = 200, 60
 """Nodes of a drawing, and how many it begins with."""
 
-MOST_LINES = 1500
-"""Lines of a record on one page."""
+MOST_LINES, MOST_CHARACTERS = 1000, 40_000
+"""Lines and characters of a record on one page."""
 
 MOST_NOW = 50
 MOST_BACKLINKS = 300
@@ -77,7 +77,7 @@ def search(context: Context, address: PageQuery) -> RoomPage:
     """Show passages for words, with what each signal gave; a question is answered below its own address."""
     from oracle.app.queries import lookup
 
-    words, limit = address.text("q"), address.number("limit", MOST_HITS, 1, MOST_ROWS)
+    words, limit = address.text("q"), address.number("limit", MOST_HITS, 1, 3 * MOST_HITS)
     asked = {"text": words, "filters": address.filters, "limit": limit, "fresh": False}
     asked |= {"strict": bool(address.text("strict")), "lexical": bool(address.text("lexical"))}
     found = lookup.find(context, "search", asked, loads_models=False) if words else None
@@ -122,7 +122,7 @@ def record(context: Context, address: PageQuery) -> RoomPage:
         "shown": shown,
         "document": record_body.read(shown),
         "first": first,
-        "most": MOST_LINES,
+        "most": (MOST_LINES, MOST_CHARACTERS),
         "most_links": MOST_ROWS,
         "links": rows,
         "backlinks": back,
@@ -200,7 +200,9 @@ def handoff(context: Context, address: PageQuery) -> RoomPage:
     from oracle.app.delivery import handoffs as use_case
 
     story = use_case.tell(context, _required(address, "task"), project=address.text("project"))
-    return RoomPage("handoff.html", say("Handoff {task}", task=address.text("task")), {"story": story})
+    return RoomPage(
+        "handoff.html", say("Handoff {task}", task=address.text("task")), {"story": story, "most": MOST_CHARACTERS}
+    )
 
 
 def decisions(context: Context, _: PageQuery) -> RoomPage:

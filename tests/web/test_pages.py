@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from oracle.domain.records.drafts import Draft
 from tests.web.site import DECISION, PAGES, Browser, Seen
 
 ACTIVE = {"iframe", "object", "embed", "base", "img", "style", "math"}
@@ -121,6 +122,20 @@ def test_what_cannot_be_shown_is_said(browser: Browser, address: str, status: in
     reply = browser.get(address)
     assert reply.status_code == status
     assert 'class="warning"' in reply.text
+
+
+@pytest.mark.parametrize("shape", ["word " * 400_000, "line\n" * 100_000, "<b>&\n" * 50_000, f"{'a' * 39_990}\n" * 20])
+def test_a_very_long_record_has_pages(team, browser: Browser, shape: str):
+    slug = team.oracle.write(Draft("decision", "demo", "Long", body=f"{shape}\nThe end.")).slug
+    address, seen = f"/record?name={slug}", 0
+    for _ in range(3):
+        reply = browser.get(address)
+        assert (reply.status_code, len(reply.content) < 400_000) == (200, True)
+        found = re.search(r'href="(/record\?name=[^"]+line=([0-9]+))">Go on', reply.text)
+        if not found:
+            return
+        assert int(found[2]) > seen
+        address, seen = found[1].replace("&amp;", "&"), int(found[2])
 
 
 def test_lists_have_pages(browser: Browser, monkeypatch: pytest.MonkeyPatch):

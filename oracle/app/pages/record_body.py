@@ -20,12 +20,21 @@ class RecordBody:
     lines: tuple[str, ...]
     first_line: int
 
-    def window(self, first_line: int, most: int) -> tuple[str, int]:
-        """Return at most `most` lines from a line of the file on, and the line after them, 0 at the end."""
+    def window(self, first_line: int, most_lines: int, most: int) -> tuple[str, int]:
+        """Return lines from a line of the file on, at most so many and so many characters, and the line after them, 0 at the end.
+
+        There is at least one line, cut if it is too long.
+        """
         start = max(first_line - self.first_line, 0)
-        kept = self.lines[start : start + most]
-        after = self.first_line + start + len(kept)
-        return "\n".join(kept), after if start + len(kept) < len(self.lines) else 0
+        kept: list[str] = []
+        left = most
+        for line in self.lines[start : start + most_lines]:
+            if kept and len(line) >= left:
+                break
+            kept.append(line if len(line) <= most else f"{line[:most]}…")
+            left -= len(line) + 1
+        after = start + len(kept)
+        return "\n".join(kept), self.first_line + after if after < len(self.lines) else 0
 
 
 def read(shown: Shown) -> RecordBody:

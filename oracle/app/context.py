@@ -102,6 +102,11 @@ class Context:
         """Return whether the seat that reads may see the record at a root-relative path."""
         return os.path.dirname(path) not in self.root.folders_closed_to(self.reads_for)
 
+    @property
+    def has_hub(self) -> bool:
+        """Whether this Root joined a hub: one look at the disk."""
+        return os.path.exists(self.root.hub)
+
     def close(self) -> None:
         """Close the index. The object may be used again."""
         if self._index is not None:

@@ -92,16 +92,6 @@ class Spinner:
             self._status.start()
 
 
-def _sync_first(context: Context) -> None:
-    """Ask the hub of a Root that joined one for news."""
-    from oracle.app.delivery import homes
-
-    if homes.has_hub(context):
-        from oracle.app.hubs import following
-
-        following.sync_first(context)
-
-
 class Call:
     """What the shared options say. `beside_error` and `standing` are printed as JSON beside an error and beside a listing."""
 
@@ -140,8 +130,10 @@ class Call:
 
         with Context.open(self.memory_dir, warn=self.warn) as context:
             if not self.asks_hub:
-                if self.is_fresh:
-                    _sync_first(context)
+                if self.is_fresh and context.has_hub:
+                    from oracle.app.hubs import following
+
+                    following.sync_first(context)
                 yield context
                 return
             from oracle.app.hubs import team_copy

@@ -182,7 +182,8 @@ def completion(name: ReceiptName, fields: Mapping[str, object], *, asked: Receip
 
 def hand_over(context: Context, team: Team, work: Work, *, wake_until: float | None = None) -> Delivered:
     """Keep an intent, do every step once, and send the wake-ups. Raises Conflict, HandoffFailed, DiskFailure, LockTimeout."""
-    homes.require_here(context, team.project, work.receipt.name.source)
+    if context.has_hub:
+        homes.require_here(context, team.project, work.receipt.name.source)
     intent = inbox.begin(context.root, "delivery", *intent_of(team, work), context.now_seconds())
     with inbox.until_done(context.root, intent):
         done, pending = _carry_out(context, team, work)

@@ -1,8 +1,6 @@
-"""On which machine each seat runs. Without a hub every seat runs here, and one look at the disk says so."""
+"""On which machine each seat runs. Without a hub every seat runs here."""
 
 from __future__ import annotations
-
-import os
 
 from oracle.errors import Blocked
 from oracle.wording import say
@@ -16,14 +14,9 @@ LONGEST_SILENCE = 120.0
 """Seconds after which a machine that the hub has not heard of counts as not there."""
 
 
-def has_hub(context: Context) -> bool:
-    """Return whether this Root joined a hub: one look at the disk."""
-    return os.path.exists(context.root.hub)
-
-
 def elsewhere(context: Context) -> dict[tuple[str, str], TeamMachine]:
     """Return the machines of the seats (project, seat) that run on another machine, as the last sync saw them."""
-    if not has_hub(context):
+    if not context.has_hub:
         return {}
     from oracle.store.hub.ledger import load_team
 
@@ -43,7 +36,7 @@ def machine_of(context: Context, project: str, seat: str) -> TeamMachine | None:
 
 def runs_here(context: Context, project: str, seat: str) -> bool:
     """Return whether a seat runs here for certain: between joining a hub and the first sync nobody knows."""
-    if not has_hub(context):
+    if not context.has_hub:
         return True
     from oracle.store.hub.ledger import load_team
 

@@ -194,7 +194,7 @@ def _send(context: Context, entry: InboxEntry, *, is_again: bool, patience: floa
     if not is_pending(entry):
         inbox.finish(context.root, entry)
         return WakeUp()
-    machine = homes.machine_of(context, entry.text("project"), seat)
+    machine = homes.machine_of(context, entry.text("project"), seat) if context.has_hub else None
     if machine is not None:
         inbox.finish(context.root, entry)
         return WakeUp("attended", seat, say("it runs on {machine}, which wakes it", machine=machine.name))

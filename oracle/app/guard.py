@@ -95,7 +95,9 @@ def clean_handoff(context: Context, given: Handed, policy: str) -> tuple[Handed,
 
     Half a surrogate pair becomes U+FFFD: no file can hold it, and an answer must not be lost for it.
     """
-    fields = {name: mapped(item, replace_surrogates) for name, item in contents_of(given).items()}
+    fields = contents_of(given)
+    if not all(text.isascii() for text in texts(fields)):
+        fields = {name: mapped(item, replace_surrogates) for name, item in fields.items()}
     cleaned, found = clean(context, fields, policy, what=say("The handoff"))
     return replace(given, **cleaned), found
 

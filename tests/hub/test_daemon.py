@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from oracle.store.hub import ledger as ledgers
 from oracle.store.root import hub as memberships
 from tests.daemon.running import ASKED, Served
 
@@ -17,6 +18,12 @@ if TYPE_CHECKING:
     from tests.hub.machines import Team
 
 NEW = "projects/demo/decision/new.md"
+
+
+def home_of_memory(site: Served) -> str:
+    view = ledgers.load_team(site.root)
+    home = view.home_of("demo", "memory") if view else None
+    return home.machine if home else ""
 
 
 @pytest.fixture
@@ -30,6 +37,8 @@ def served(team: Team, tmp_path: Path) -> Iterator[list[Served]]:
         memberships.save(made[-1].root, joined.membership)
         joined.take_home("demo", "memory", take=True)
         made[-1].start()
+        for site in made:  # each machine takes the seats without a home at its first sync
+            site.until(lambda site=site, home=joined.machine: home_of_memory(site) == home, "it knows the homes")
     yield made
     for one in made:
         one.close()

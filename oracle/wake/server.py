@@ -15,7 +15,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -270,3 +270,14 @@ def _run(words: Sequence[str]) -> TmuxReply:
         raise NoServer(say("tmux is not installed")) from None
     out, err = (stream.decode("utf-8", "replace").rstrip("\n") for stream in (done.stdout, done.stderr))
     return TmuxReply(out.split("\n") if out else [], err.split("\n") if err else [], done.returncode)
+
+
+def tmux_socket(environ: Mapping[str, str]) -> str:
+    """Return the socket of the tmux server: `ORACLE_TMUX_SOCKET` (a name or a path), else that of this process, else ""."""
+    return environ.get("ORACLE_TMUX_SOCKET") or own_socket(environ)
+
+
+def own_socket(environ: Mapping[str, str]) -> str:
+    """Return the socket of the tmux server that this process runs in, from `TMUX`, or ""."""
+    path = environ.get("TMUX", "").rpartition(",")[0].rpartition(",")[0]
+    return path if os.path.isabs(path) else ""

@@ -9,7 +9,8 @@ import pytest
 
 from oracle.errors import InvalidName
 from oracle.store.root.layout import Root
-from oracle.wake.sessions import find_session_names, own_socket, session_names, tmux_socket
+from oracle.store.root.projects import find_session_names, session_names
+from oracle.wake.server import own_socket, tmux_socket
 
 
 @pytest.fixture

@@ -21,8 +21,9 @@ from oracle.errors import InvalidName, LockTimeout, OracleError, UsageError
 from oracle.store.delivery import inbox
 from oracle.store.delivery.entries import InboxEntry, InboxKind
 from oracle.store.disk import steps
+from oracle.store.root.projects import find_session_names
 from oracle.wake.outcomes import Busy, NoSession, Outcome, Stranded, Woken
-from oracle.wake.sessions import bound_projects, find_session_names, tmux_socket
+from oracle.wake.server import tmux_socket
 from oracle.wake.tmux import TmuxWaker, check_text, type_into_own_pane
 from oracle.wording import say
 
@@ -48,7 +49,7 @@ def check(context: Context, seat: str, text: str) -> None:
 
 def find_project(context: Context, *, tasks: str = "") -> str:
     """Return the one project with sessions below `tasks` (default: of the Root), or "". Raises UsageError for several."""
-    bound = bound_projects(tasks or context.root.tasks)
+    bound = _bound_projects(tasks or context.root.tasks)
     if len(bound) > 1:
         raise UsageError(
             say("several projects have seats ({projects})", projects=", ".join(bound[:8])),
@@ -192,3 +193,12 @@ def _text(notice: Notice) -> str:
     if notice.reply_to:
         text += f" Reply to {notice.reply_to} if follow-up or completion is required."
     return text
+
+
+def _bound_projects(tasks: str) -> list[str]:
+    """Return the projects that are bound to sessions by a PROJECT_BINDING.toml in their task tree."""
+    try:
+        names = sorted(os.listdir(tasks))
+    except OSError:
+        return []
+    return [name for name in names if os.path.isfile(f"{tasks}/{name}/PROJECT_BINDING.toml")]

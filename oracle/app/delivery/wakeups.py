@@ -313,7 +313,7 @@ def list_pending(context: Context) -> tuple[InboxEntry, ...]:
 
 def _waker(context: Context) -> Waker:
     if context.waker is None:
-        from oracle.wake.sessions import tmux_socket
+        from oracle.wake.server import tmux_socket
         from oracle.wake.tmux import TmuxWaker
 
         context.waker = TmuxWaker(tmux_socket(os.environ))
@@ -321,7 +321,7 @@ def _waker(context: Context) -> Waker:
 
 
 def _names(context: Context, entry: InboxEntry) -> Sequence[str]:
-    from oracle.wake.sessions import find_session_names
+    from oracle.store.root.projects import find_session_names
 
     return find_session_names(context.root, entry.text("project"), entry.text("seat"), environ=os.environ)
 

@@ -7,6 +7,8 @@ import select
 import threading
 from typing import TYPE_CHECKING
 
+from oracle.wording import say
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -87,7 +89,7 @@ class HubLoop:
             self._stats.count("hub_placed", len(done.placed))
         self._stats.set("hub", {"refused": len(done.refused), "stranded": len(done.stranded)})
         for path, kept in done.conflicts:
-            self._attempts.warn(f"{path} had another owner; the other file is kept as {kept}")
+            self._attempts.warn(say("{path} had another owner; the other file is kept as {kept}", path=path, kept=kept))
         for sentence in done.problems:
             self._attempts.warn(sentence)
         if done.placed or done.wake_ups:

@@ -220,7 +220,11 @@ def needs_extra(extra: str) -> Iterator[None]:
             raise
         raise UsageError(
             say("This needs the package {package}, which is not installed.", package=error.name),
-            hint=say("Install it: pipx install --force 'memory-oracle[{extra}]'.", extra=extra),
+            hint=say(
+                "Install it: {executable} -m pip install 'memory-oracle[{extra}]'.",
+                executable=sys.executable,
+                extra=extra,
+            ),
         ) from error
 
 

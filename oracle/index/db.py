@@ -258,6 +258,10 @@ def get_meta(connection: sqlite3.Connection, key: str) -> str:
     return "" if row is None else str(row[0])
 
 
+VERSION = "version"
+"""The key of a number that grows when records are added, changed or dropped. A rebuild begins it with the time."""
+
+
 def set_meta(connection: sqlite3.Connection, key: str, value: str) -> None:
     """Set a value of the meta table. The caller holds the lock and an immediate transaction."""
     connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))

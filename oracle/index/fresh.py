@@ -12,7 +12,7 @@ import time
 
 from oracle.errors import DiskFailure, LockTimeout, NotInMemory
 from oracle.index import listing, scan
-from oracle.index.db import Database, get_meta, hide, immediate, snapshot
+from oracle.index.db import VERSION, Database, get_meta, hide, immediate, snapshot
 from oracle.index.schema import read_reason
 from oracle.store.root.layout import Root
 from oracle.wording import say
@@ -76,10 +76,9 @@ class Index:
         return self._database
 
     @property
-    def version(self) -> tuple[int, int]:
-        """What differs once this process or another wrote to the index. Raises sqlite3.DatabaseError."""
-        connection = self._database.connect()
-        return connection.execute("PRAGMA data_version").fetchone()[0], connection.total_changes
+    def version(self) -> str:
+        """What differs once a record was added, changed or dropped. Raises sqlite3.DatabaseError."""
+        return get_meta(self._database.connect(), VERSION)
 
     @property
     def stale(self) -> str:

@@ -45,6 +45,8 @@ CHANGES: dict[str, tuple[Callable[[Squad], object], set[str]]] = {
     "a project is set up": (lambda squad: Squad(squad.home.parent, project="other"), {HANDOFFS}),
     "something happens": (lambda squad: squad.oracle.note("scan", {}), {JOURNAL}),
     "nothing happens": (lambda squad: None, set()),
+    "a query looks at every file": (lambda squad: list_records(squad.open(), {}, fresh=True), set()),
+    "the index is rebuilt": (lambda squad: squad.open().index.reconcile(patience=None, rebuild=True), {RECORDS}),
 }
 
 

@@ -271,6 +271,13 @@ def test_what_is_not_clear_is_not_forgotten(oracle: Oracle):
         remember.forget(oracle, "the zeppelin")
 
 
+@pytest.mark.parametrize("target", ["the", "and the", "mobile", "的", "of a"])
+def test_a_stray_word_forgets_nothing(oracle: Oracle, target: str):
+    kept(oracle, FREEZE)
+    with pytest.raises(NotInMemory):
+        remember.forget(oracle, target)
+
+
 # Packets --------------------------------------------------------------------------------------------------------------
 
 

@@ -28,7 +28,7 @@ def test_a_missing_package_is_named_with_the_way_out(root, tmp_path, monkeypatch
     assert run(["--memory-dir", str(root), *(str(out) if word == "OUT" else word for word in words)]) == 2
     said = capsys.readouterr()
     assert f"needs the package {package}, which is not installed" in said.err
-    assert "pipx install --force 'memory-oracle[web]'" in said.err
+    assert "-m pip install 'memory-oracle[web]'" in said.err
     assert said.out == ""
     assert not out.exists()
 

@@ -120,7 +120,7 @@ sys.exit(run())
     [
         (["--once"], 0, "1 decision waits"),
         (["--json"], 0, '"moment"'),
-        ([], 2, "pipx install --force 'memory-oracle[tui]'"),
+        ([], 2, "-m pip install 'memory-oracle[tui]'"),
     ],
 )
 def test_a_frame_needs_no_extra_and_without_it_the_panes_say_how_to_install_it(

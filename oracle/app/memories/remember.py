@@ -24,6 +24,7 @@ from oracle.domain.relative_dates import make_absolute
 from oracle.domain.spelling import suggest
 from oracle.domain.values import contents_of, replace, value
 from oracle.errors import InvalidRecord, NotInMemory, OwnershipError, UsageError
+from oracle.index import fold
 from oracle.index.db import Connection
 from oracle.index.read import memories as places
 from oracle.index.read import query
@@ -300,12 +301,12 @@ def _type_of(context: Context, record: Summary) -> str:
 
 
 def _saying(context: Context, connection: Connection, text: str) -> list[Summary]:
-    """Return the memories whose words include all those of a text."""
-    wanted = review.words_of(text, "").title
+    """Return the memories whose words include all those of a text. One word alone must be in the title."""
+    wanted = review.words_of(text, "").title - fold.STOP_WORDS
     rows = places.last_used(connection, "", TYPE_KEYS, limit=_MANY) if wanted else []
     found = []
     for record in map(Summary.from_row, rows):
         words = review.words_in(context.root, record.path, record.title)
-        if words is not None and wanted <= words.whole:
+        if words is not None and wanted <= (words.title if len(wanted) == 1 else words.whole):
             found.append(record)
     return found

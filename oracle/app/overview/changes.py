@@ -51,7 +51,7 @@ class RootWatch:
                 self._rests_until = began + cost / self._share
         except OracleError:  # a Root that can't be written: a query says so
             return self._seen.get(RECORDS, ("unknown",))
-        return self._context.index.version  # what other processes wrote shows without a look at folders
+        return (self._context.index.version,)  # what other processes wrote shows without a look at folders
 
     def _journal(self) -> State:
         return _state(self._context.root.events)

@@ -12,7 +12,7 @@ from operator import itemgetter
 
 from oracle.domain.names import slug_in
 from oracle.index import scan
-from oracle.index.db import Database, immediate, set_meta
+from oracle.index.db import VERSION, Database, immediate, set_meta
 from oracle.index.listing import list_folder
 from oracle.index.reports import SMALLEST_TREE, Progress, ReconcileReport, count_own, emptied
 from oracle.index.scan import add_folder
@@ -59,6 +59,7 @@ def rebuild(
             writer.check_configuration()
             writer.settle()
             set_meta(connection, "configuration", configuration)
+            set_meta(connection, VERSION, str(now_ns))
             set_meta(connection, "full_look", f"{now_ns} {time.monotonic_ns() - began}")
             set_meta(connection, "ready", SCHEMA_VERSION)
     if progress is not None:

@@ -15,6 +15,7 @@ from oracle.domain.links.resolution import Namesakes
 from oracle.domain.markdown.documents import Document, digest_of
 from oracle.domain.names import FOREIGN, is_entity, project_of
 from oracle.domain.records.records import RETIRING
+from oracle.index.db import VERSION, get_meta, set_meta
 from oracle.index.scan import SETTLE_NS
 from oracle.index.schema import INSERT_PROBLEM, problem_columns
 from oracle.index.write import meanings, reading
@@ -63,6 +64,7 @@ class Writer:
         self._touched_slugs: set[str] = set()
         self._dirty_sources: set[str] = set()
         self._pending: set[int] = set()
+        self._has_changed = False
         self.changed: dict[str, set[str]] = {}
         """The sources with changed lines, for each target that this writer marked dirty; empty with `bulk`."""
 
@@ -106,6 +108,7 @@ class Writer:
 
     def add(self, found: Reading) -> None:
         """Add a record that the index does not have yet."""
+        self._has_changed = True
         source = int(self._connection.execute(INSERT_RECORD, (*found.row, self.is_racy(found), None)).lastrowid or 0)
         self._connection.execute("DELETE FROM problem WHERE path = ?", (found.row[1],))
         self._touched_keys.add(str(found.row[3]))
@@ -113,6 +116,7 @@ class Writer:
         self._put_contents(source, found)
 
     def _change(self, source: int, found: Reading, *, old_seat: str) -> None:
+        self._has_changed = True
         self._connection.execute(_UPDATE, (*found.row, self.is_racy(found), source))
         self._connection.execute("DELETE FROM passage WHERE rowid = ?", (source,))
         self._connection.execute("DELETE FROM problem WHERE path = ?", (found.row[1],))
@@ -168,6 +172,7 @@ class Writer:
         known = self._connection.execute("SELECT id, slug, key FROM record WHERE path = ?", (path,)).fetchone()
         if known is None:
             return
+        self._has_changed = True
         source, slug, key = known
         self._forget_links(source, slug)
         self._put_names(source, ())
@@ -277,6 +282,9 @@ class Writer:
             self._resolve(source)
         self._mark_retired()
         self._write_dirty()
+        if self._has_changed:
+            set_meta(self._connection, VERSION, str(int(get_meta(self._connection, VERSION) or 0) + 1))
+            self._has_changed = False
         self._named.clear()
         self._pending.clear()
         self._touched_keys.clear()

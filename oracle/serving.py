@@ -49,6 +49,7 @@ def listen(port: int, host: str = HOST) -> socket.socket:
     Raises UsageError if the port is in use, and for an address that is not of this machine.
     """
     import socket
+    from ipaddress import ip_address
 
     if port > _LAST_PORT:
         raise UsageError(
@@ -56,13 +57,15 @@ def listen(port: int, host: str = HOST) -> socket.socket:
             hint=say("Choose one up to {last}; 0 means any free port.", last=_LAST_PORT),
         )
     try:
-        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((host, port), family=family)
-    except socket.gaierror as error:
+        address = ip_address(HOST if host == "localhost" else host)  # a name would be looked up in the network
+    except ValueError as error:
         raise UsageError(
             say("{host!r} is not an address of this machine.", host=host),
             hint=say("Leave --host out for {host}.", host=HOST),
         ) from error
+    try:
+        family = socket.AF_INET if address.version == 4 else socket.AF_INET6
+        return socket.create_server((str(address), port), family=family)
     except OSError as error:
         raise UsageError(
             say("Cannot listen on port {port}: {strerror}.", port=port, strerror=error.strerror),

@@ -31,7 +31,7 @@ from oracle.app.records.publish import publish_all
 from oracle.domain.names import flatten
 from oracle.domain.records.drafts import Draft
 from oracle.errors import RootUnusable
-from oracle.index.write import projections
+from oracle.index.write import projection_checks
 from oracle.store.markdown import records as store_records
 
 if TYPE_CHECKING:
@@ -958,11 +958,11 @@ def test_the_tree_keeps_what_a_check_looks_at_and_not_each_record(large: Oracle,
 def test_a_sample_of_large_projections_is_a_smaller_one(
     large: Oracle, side: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(projections, "_AVERAGE", 1)
+    monkeypatch.setattr(projection_checks, "_AVERAGE", 1)
     for file in Path(large.root.path, side).glob("*.jsonl"):
         file.write_bytes(b"{}\n")
     assert 1 <= len(diagnose(large.root, now_ns=time.time_ns()).stale) < 15
-    monkeypatch.setattr(projections, "_AVERAGE", 1_000_000)
+    monkeypatch.setattr(projection_checks, "_AVERAGE", 1_000_000)
     assert len(diagnose(large.root, now_ns=time.time_ns()).stale) == 15
 
 

@@ -45,6 +45,10 @@ NOT_PLAIN = [
 ]
 
 
+def read(line: str) -> object:
+    return plain_search.read(line.split(), "search", plain_search._SWITCHES, least=1)
+
+
 @pytest.mark.parametrize("line", [*PLAIN, *NOT_PLAIN])
 def test_words_are_read_as_the_parser_reads_them(line: str, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
     asked: list[object] = []
@@ -54,7 +58,7 @@ def test_words_are_read_as_the_parser_reads_them(line: str, monkeypatch: pytest.
 
     monkeypatch.setattr(plain_search, "search", search)
     codes = [run(line.split())]
-    monkeypatch.setattr(plain_search, "_read", lambda _: None)
+    monkeypatch.setattr(plain_search, "read", lambda *_, **__: None)
     codes.append(run(line.split()))
     assert codes[0] == codes[1]
     assert asked[: len(asked) // 2] == asked[len(asked) // 2 :]
@@ -62,12 +66,12 @@ def test_words_are_read_as_the_parser_reads_them(line: str, monkeypatch: pytest.
 
 @pytest.mark.parametrize(("lines", "is_plain"), [(PLAIN[:3], True), (NOT_PLAIN, False)])
 def test_what_is_not_plain_is_left_to_the_parser(lines: list[str], is_plain: bool) -> None:
-    assert [line for line in lines if (plain_search._read(line.split()) is not None) is not is_plain] == []
+    assert [line for line in lines if (read(line) is not None) is not is_plain] == []
 
 
 def test_a_shell_that_completes_gets_the_parser(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("_ORACLE_COMPLETE", "complete_bash")
-    assert plain_search._read(["search", "a"]) is None
+    assert read("search a") is None
 
 
 def test_every_option_of_the_command_is_known() -> None:

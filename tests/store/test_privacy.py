@@ -34,7 +34,8 @@ def test_a_root_without_the_file_has_no_rules(root: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "text", "columns"),
     [
-        ("BLOCK: lotus", "a lotus, a Lotus", [3]),
+        ("BLOCK: lotus", "a lotus, a Lotus", [3, 12]),
+        ("BLOCK: \\blotus", "a lotus, a Lotus", [3]),
         ("BLOCK: (?i)lotus", "a lotus, a Lotus", [3, 12]),
         ("BLOCK: 项目\\d{3}", "见项目123。", [2]),
         ("BLOCK: x*", "aaa", None),

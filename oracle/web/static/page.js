@@ -12,6 +12,9 @@
     return document.hidden || isTyping || String(getSelection()).length > 0;
   };
 
+  // What the server sent last: a drawing that a person moved is no news.
+  let shown = document.querySelector("main").innerHTML;
+
   const openDetails = (main) => [...main.querySelectorAll("details")].map((one) => one.open);
 
   const renew = async () => {
@@ -21,9 +24,11 @@
     const found = page.querySelector("main");
     const main = document.querySelector("main");
     if (!found || isBusy()) return;
+    const sent = found.innerHTML;
+    if (sent === shown) return;
+    shown = sent;
     const before = openDetails(main);
     [...found.querySelectorAll("details")].forEach((one, at) => { if (before[at] !== undefined) one.open = before[at]; });
-    if (found.innerHTML === main.innerHTML) return;
     const focused = [...main.querySelectorAll("a, summary")].indexOf(document.activeElement);
     main.innerHTML = found.innerHTML;
     if (focused >= 0) main.querySelectorAll("a, summary")[focused]?.focus();

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from oracle.app.context import Context, Root
-from oracle.app.delivery import resume, team
+from oracle.app.delivery import team
 from oracle.app.doctor.machine import file_system_of, is_remote
 from oracle.app.root import RECORD_TREES, read_index_state
 from oracle.domain import timestamps
 from oracle.domain.names import FOREIGN, RECORD_SUFFIXES
-from oracle.errors import DiskFailure, LockTimeout, OracleError
+from oracle.errors import DiskFailure, LockTimeout
 from oracle.store.daemon.state import PROBE
 from oracle.wording import say
 
@@ -172,13 +172,7 @@ def folders_to_watch(context: Context) -> tuple[tuple[str, ...], tuple[str, ...]
 
 def handoff_folders(context: Context) -> list[str]:
     """Return the receipt folder of each project with a readable profile."""
-    found = []
-    for project in resume.projects(context):
-        try:
-            found.append(team.open_team(context, project).folder)
-        except OracleError:  # the queue reports it
-            continue
-    return found
+    return [one.folder for one in team.open_teams(context)]
 
 
 def signature(paths: Collection[str]) -> tuple[tuple[str, int], ...]:

@@ -41,6 +41,11 @@ _LEAP_SECOND = r"(.{10}[T ][0-9]{2}:[0-9]{2}:)60((?:[.,][0-9]+)?(?:Z|[+-].+)?)"
 _YEAR_LAST = r"[0-9]{1,2}([-/.])[0-9]{1,2}\1(?:[0-9]{4}|[0-9]{2})(?![0-9])"
 
 
+def to_minute(stamp: str) -> str:
+    """Return a sortable timestamp as people read it in a list: `2026-11-29 18:30`."""
+    return stamp[:16].replace("T", " ")
+
+
 def to_utc(text: str) -> str:
     """Return `text` as a sortable UTC timestamp `YYYY-MM-DDTHH:MM:SS.ffffffZ`, or "" for no time.
 

@@ -126,13 +126,8 @@ def _searched(record: Summary) -> str:
 def _record(record: Summary) -> TableRow:
     title = say("{title} [{mark}]", title=record.title, mark=record.effective_status)
     place = f"{record.project}/{record.seat}"
-    texts = (moment(record.sort_ts), record.kind, place, title if record.is_retired else record.title)
+    texts = (timestamps.to_minute(record.sort_ts), record.kind, place, title if record.is_retired else record.title)
     return TableRow(texts, Line(target=record.slug), FAINT if record.is_retired else PLAIN)
-
-
-def moment(stamp: str) -> str:
-    """Return a timestamp to the minute."""
-    return stamp[:16].replace("T", " ")
 
 
 @value

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from oracle.domain import timestamps
 from oracle.domain.layout import cells, cut, hanging, shorten
 from oracle.domain.records.chains import replaced_by
 from oracle.domain.values import value
 from oracle.tui.lines import FAINT, STRONG, WARNING, Line, fitted, plain
 from oracle.tui.markdown import markdown_lines, plain_lines
-from oracle.tui.panes import moment
 from oracle.wording import Sentence, say, say_many, visible
 
 if TYPE_CHECKING:
@@ -51,7 +51,13 @@ class RecordPane:
     def lines(self, width: int) -> list[Line]:
         """Return what a reader must know first, then the text and the links."""
         record = self.shown.record
-        about = (record.project, record.seat_shown, record.kind, record.effective_status, moment(record.sort_ts))
+        about = (
+            record.project,
+            record.seat_shown,
+            record.kind,
+            record.effective_status,
+            timestamps.to_minute(record.sort_ts),
+        )
         is_markdown = record.path.endswith(".md")
         return [
             *_wrapped(record.title or record.slug, width, STRONG),

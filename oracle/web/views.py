@@ -100,11 +100,6 @@ def _code(text: str) -> Markup:
     return Markup("").join(Markup("<code>{}</code>").format(part) if at % 2 else part for at, part in enumerate(parts))
 
 
-def _moment(text: str) -> str:
-    """Return a timestamp to the minute."""
-    return text[:16].replace("T", " ")
-
-
 @cache
 def _environment() -> Environment:
     made = Environment(
@@ -123,7 +118,7 @@ def _environment() -> Environment:
         "timeline_svg": _timeline_svg,
         "story_svg": _story_svg,
     }
-    made.filters |= {"age": timestamps.say_age, "moment": _moment, "name": _short, "code": _code}
+    made.filters |= {"age": timestamps.say_age, "moment": timestamps.to_minute, "name": _short, "code": _code}
     made.filters |= {"from_seconds": lambda seconds: timestamps.from_mtime(int(seconds * 1e9))}
     return made
 

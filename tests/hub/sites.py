@@ -58,8 +58,8 @@ class Site:
 
     def shared(self) -> dict[str, str]:
         """Return the digest of every file that a hub takes, receipts in the form in which they travel."""
-        from oracle.app.hubs.visit import handoff_folders
+        from oracle.app.hubs.visit import handoff_folders, read_profiles
         from oracle.store.hub.tree import SharedTree
 
-        tree = SharedTree(self.squad.oracle.root, handoff_folders(self.squad.oracle))
+        tree = SharedTree(self.squad.oracle.root, handoff_folders(read_profiles(self.squad.oracle)))
         return {path: local.sha256 for path, local in tree.scan({}, time.time_ns())[0].items()}

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import os
-
 from oracle.app.context import Context
 from oracle.app.delivery import dispatch, later
 from oracle.app.delivery.team import Team
 from oracle.domain.delivery.receipts import ReceiptKind, ReceiptName
-from oracle.errors import OracleError
 from oracle.store.delivery import handoffs
 from oracle.store.delivery.entries import InboxEntry
-from oracle.store.root import profile
 
 
 def arrive(context: Context, team: Team, name: ReceiptName) -> list[InboxEntry]:
@@ -41,14 +37,3 @@ def adopt(context: Context, team: Team, seat: str) -> list[InboxEntry]:
         handoffs.amend(team.folder, name, {"notified_at": None, "notify_message": None})
         entries += arrive(context, team, name)
     return entries
-
-
-def rosters(context: Context) -> dict[str, tuple[str, ...]]:
-    """Return the seats of each project with a readable profile."""
-    found = {}
-    for project in profile.projects(context.root):
-        try:
-            found[project] = profile.load(context.root, project, os.environ).seats
-        except OracleError as error:
-            context.warn(error.sentence)
-    return found

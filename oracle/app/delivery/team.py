@@ -17,7 +17,7 @@ from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from oracle.app.context import Context
     from oracle.domain.delivery.receipts import Receipt
@@ -100,6 +100,15 @@ def open_team(context: Context, project: str, *, path: str = "") -> Team:
     for note in found.notes:
         context.warn(note)
     return Team(found)
+
+
+def open_teams(context: Context) -> Iterator[Team]:
+    """Yield the team of each project whose profile can be read. Who lists handoffs names the others."""
+    for project in profile.projects(context.root):
+        try:
+            yield open_team(context, project)
+        except OracleError:
+            continue
 
 
 def _load(context: Context, project: str) -> Profile:

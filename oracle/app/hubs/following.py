@@ -6,7 +6,7 @@ from oracle.app.context import Context
 from oracle.app.delivery import homes
 from oracle.app.hubs import membership
 from oracle.app.hubs.sync import Synced, sync
-from oracle.app.hubs.visit import handoff_folders
+from oracle.app.hubs.visit import handoff_folders, read_profiles
 from oracle.errors import HubFailed, OracleError
 from oracle.store.delivery import handoffs
 from oracle.wording import say
@@ -80,11 +80,13 @@ class Follower:
 
     def _awaits(self) -> bool:
         """Return whether an open dispatch waits for a seat on another machine."""
-        for project, folder in handoff_folders(self._context).items():
-            names = handoffs.open_names(folder)
-            if any(homes.machine_of(self._context, project, name.target) is not None for name in names):
-                return True
-        return False
+        away = homes.elsewhere(self._context)
+        folders = handoff_folders(read_profiles(self._context)) if away else {}
+        return any(
+            (project, name.target) in away
+            for project, folder in folders.items()
+            for name in handoffs.open_names(folder)
+        )
 
     def close(self) -> None:
         """Close the connection."""

@@ -13,7 +13,7 @@ from oracle.domain.hub.rows import Membership
 from oracle.domain.values import value
 from oracle.store.hub import ledger as ledgers
 from oracle.store.hub.placing import KEPT
-from oracle.store.root.layout import RECORD_TREES
+from oracle.store.hub.tree import SHARED_TREES
 
 
 @value
@@ -60,7 +60,7 @@ def standing(context: Context, hub: Hub, membership: Membership) -> HubStanding:
 def kept_files(context: Context) -> list[str]:
     """Return the root-relative paths of files that lost their place to another of the same name, sorted."""
     found: list[str] = []
-    for tree in (*RECORD_TREES, "responses"):
+    for tree in SHARED_TREES:
         for folder, _, names in os.walk(context.root.join(tree)):
             found += [f"{folder}/{name}"[len(context.root.path) + 1 :] for name in names if KEPT in name]
     return sorted(found)

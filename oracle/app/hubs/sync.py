@@ -128,7 +128,8 @@ def _claim_homes(visit: Visit, before: ledgers.TeamView | None) -> None:
 
     A hub that was made again has no homes. A seat that ran on another machine before is left to that machine.
     """
-    wanted = {(project, seat) for project, seats in _rosters(visit).items() for seat in seats}
+    joined = visit.membership.projects or visit.profiles
+    wanted = {(project, seat) for project, one in visit.profiles.items() if project in joined for seat in one.seats}
     wanted |= {(file.project, file.seat) for file in visit.changed() if file.seat}
     others = (
         {(home.project, home.seat) for home in before.homes if home.machine not in ("", before.machine)}
@@ -139,12 +140,6 @@ def _claim_homes(visit: Visit, before: ledgers.TeamView | None) -> None:
     if new:
         visit.view = replace(visit.view, homes=(*visit.view.homes, *new))
         visit.homes = {**visit.homes, **{(home.project, home.seat): home.machine for home in new}}
-
-
-def _rosters(visit: Visit) -> dict[str, tuple[str, ...]]:
-    projects = visit.membership.projects
-    found = arrivals.rosters(visit.context)
-    return {project: seats for project, seats in found.items() if not projects or project in projects}
 
 
 def _adopt(visit: Visit, before: ledgers.TeamView | None) -> Iterator[InboxEntry]:

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from oracle.app.context import Context
-from oracle.app.delivery import resume
 from oracle.app.hubs.ports import Hub
 from oracle.domain.hub.paths import FileKind, HubFile, parse
 from oracle.domain.hub.replication import may_send
@@ -19,6 +18,7 @@ from oracle.store.hub import ledger as ledgers
 from oracle.store.hub.ledger import SyncLedger, TeamView
 from oracle.store.hub.tree import Local, SharedTree
 from oracle.store.root import profile
+from oracle.store.root.profile import Profile
 
 MARKS = (FileKind.CLAIM, FileKind.CONSUMED, FileKind.ACKED)
 
@@ -30,6 +30,7 @@ class Visit:
     context: Context
     hub: Hub
     membership: Membership
+    profiles: Mapping[str, Profile]
     tree: SharedTree
     ledger: SyncLedger
     view: TeamView
@@ -100,7 +101,9 @@ def open_visit(context: Context, hub: Hub, membership: Membership) -> Visit:
     ledger.rename(hub.machine)
     homes, machines = hub.team()
     view = TeamView(hub.machine, tuple(homes), tuple(machines), context.now_seconds())
-    visit = Visit(context, hub, membership, SharedTree(context.root, handoff_folders(context)), ledger, view)
+    profiles = read_profiles(context)
+    tree = SharedTree(context.root, handoff_folders(profiles))
+    visit = Visit(context, hub, membership, profiles, tree, ledger, view)
     visit.homes = {(home.project, home.seat): home.machine for home in homes if home.machine}
     look(visit)
     return visit
@@ -111,12 +114,17 @@ def look(visit: Visit) -> None:
     visit.here, visit.ledger.seen = visit.tree.scan(visit.ledger.seen, visit.context.clock.now_ns())
 
 
-def handoff_folders(context: Context) -> dict[str, str]:
-    """Return the folder of receipts of each project with a readable profile."""
+def handoff_folders(profiles: Mapping[str, Profile]) -> dict[str, str]:
+    """Return the folder of receipts of each project."""
+    return {project: one.handoff_dir for project, one in profiles.items()}
+
+
+def read_profiles(context: Context) -> dict[str, Profile]:
+    """Return the profile of each project; one that can't be read is a warning."""
     found = {}
-    for project in resume.projects(context):
+    for project in profile.projects(context.root):
         try:
-            found[project] = profile.load(context.root, project, os.environ).handoff_dir
+            found[project] = profile.load(context.root, project, os.environ)
         except OracleError as error:
             context.warn(error.sentence)
     return found

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from oracle.app.context import Context
-from oracle.app.delivery.team import Team, open_team
+from oracle.app.delivery.team import Team, open_teams
 from oracle.errors import OracleError
 from oracle.store.root import profile
 
@@ -60,19 +60,12 @@ class RootWatch:
         root = self._context.root
         profiles = tuple(_state(root.profile_file(project)) for project in profile.projects(root))
         if profiles != self._profiles:
-            self._teams, self._profiles = list(self._open_teams()), profiles
+            self._teams, self._profiles = list(open_teams(self._context)), profiles
         folders = [root.responses, root.inbox]
         for team in self._teams:
             folders.append(team.folder)
             folders += [os.path.dirname(team.tree.todo_file(seat)) for seat in team.profile.seats]
         return (profiles, *map(_state, folders))
-
-    def _open_teams(self) -> Iterator[Team]:
-        for project in profile.projects(self._context.root):
-            try:
-                yield open_team(self._context, project)
-            except OracleError:
-                continue
 
 
 def _state(path: str) -> State:

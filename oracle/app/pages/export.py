@@ -25,6 +25,7 @@ from oracle.app.pages import record_body, svg
 from oracle.app.pages import timeline as timeline_drawing
 from oracle.app.pages.markdown import to_html
 from oracle.app.records import graph, listing, naming
+from oracle.domain import timestamps
 from oracle.domain.values import replace, value
 from oracle.errors import NotInMemory, RecordExists, UsageError
 from oracle.index import fold
@@ -220,7 +221,7 @@ def _read(
     found = []
     for one in selection.records:
         html = to_html(_body_of(context, one, cleaner), link=_links_of(written[one.slug], addresses))
-        about = (one.kind, one.seat_shown, one.sort_ts[:16].replace("T", " "), one.slug)
+        about = (one.kind, one.seat_shown, timestamps.to_minute(one.sort_ts), one.slug)
         found.append(
             ExportedRecord(
                 id=_id_of(one.slug),

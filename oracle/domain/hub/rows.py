@@ -12,8 +12,6 @@ MAX_ROWS = 1000
 """The most rows in one batch."""
 INLINE = 2**20
 """Up to how many bytes a pulled row brings its content with it."""
-TREES = ("projects", "shared", "learnings", "responses", "tasks")
-"""The first folders of the paths that a hub takes; `tasks/` stands for the task folders, wherever a machine keeps them."""
 
 
 @value

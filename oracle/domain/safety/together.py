@@ -112,7 +112,7 @@ def _find_cut(group: Sequence[tuple[str, Path, str]]) -> list[SecretPart]:
 
 
 def _find_halves(leaves: Mapping[Path, str]) -> list[SecretPart]:
-    """Return the two parts of a token in the last word of one text and the first word of another."""
+    """Return the parts of a token that one text ends with and another text begins with."""
     tails = {path: text.split()[-1] for path, text in leaves.items() if not text[-1].isspace()}
     heads = {path: text.split()[0] for path, text in leaves.items() if not text[0].isspace()}
     pairs = [

@@ -15,12 +15,13 @@ from oracle.domain.values import value
 from oracle.errors import DiskFailure
 from oracle.store.disk import files, folders, steps
 from oracle.store.hub.ledger import Stamp
-from oracle.store.root.layout import Root
+from oracle.store.root.layout import RECORD_TREES, Root
 
 SETTLE_NS = 2_000_000_000
 """A file that changed less than this many nanoseconds before it was read is read again the next time."""
 
-_TREES = ("projects", "shared", "learnings", "responses")
+SHARED_TREES = (*RECORD_TREES, "responses")
+"""The folders of the Root whose files a hub takes; receipts lie elsewhere."""
 
 Seen = dict[str, tuple[Stamp, dict[str, str]]]
 
@@ -112,7 +113,7 @@ class SharedTree:
 
     def _files(self, seen: Seen) -> Iterator[tuple[str, str, os.stat_result]]:
         """Yield (absolute path, project of a receipt or "", status) of every regular file that may leave."""
-        for top in _TREES:
+        for top in SHARED_TREES:
             yield from self._walk(f"{self.root.path}/{top}", top, seen)
         for project in self._projects():
             for entry in _entries(self.folder_of(project)):

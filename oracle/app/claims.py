@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from oracle.domain import schemas
 from oracle.domain.records.responses import require_json
-from oracle.domain.values import contents_of, value
+from oracle.domain.values import AsJson, value
 from oracle.errors import ClaimsFailed, OracleError, UsageError
 from oracle.store.root import facts
 from oracle.store.root.layout import Root, choose_root
@@ -132,7 +132,7 @@ _LONGEST_STATEMENT = 80
 
 
 @value
-class ToldClaim:
+class ToldClaim(AsJson):
     """A claim of a response: its handle (else its number), its places as `path:first-last`, and the verdict of its delivery.
 
     `reasons` are sentences of the check on what does not hold; the verdict is "" where nothing was checked.
@@ -149,10 +149,6 @@ class ToldClaim:
         """The statement on one line, cut."""
         whole = " ".join(self.statement.split())
         return whole if len(whole) <= _LONGEST_STATEMENT else f"{whole[:_LONGEST_STATEMENT]} …"
-
-    def as_json(self) -> dict[str, object]:
-        """Return the JSON form."""
-        return {**contents_of(self), "places": list(self.places), "reasons": list(self.reasons)}
 
 
 def read(response: Mapping[str, object]) -> tuple[ToldClaim, ...]:

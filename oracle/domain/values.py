@@ -82,6 +82,27 @@ def contents_of(instance: object) -> dict[str, Any]:
     return {name: getattr(instance, name) for name in fields_of(instance)}
 
 
+def json_of(instance: object) -> dict[str, Any]:
+    """Return a value's fields by name as JSON has them: a tuple is a list, a value with a JSON form has that form."""
+    return {name: _json_item(item) for name, item in contents_of(instance).items()}
+
+
+def _json_item(item: Any) -> Any:  # noqa: ANN401 -- JSON holds anything
+    if isinstance(item, list | tuple):
+        return [_json_item(one) for one in item]
+    return item.as_json() if hasattr(item, "as_json") else item
+
+
+class AsJson:
+    """A value whose JSON form is its fields."""
+
+    __slots__ = ()
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return json_of(self)
+
+
 def replace(instance: T, **changes: object) -> T:
     """Return a copy of a value with some fields changed. Raises TypeError for a field that it does not have."""
     return type(instance)(**{**contents_of(instance), **changes})

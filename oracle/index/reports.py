@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from typing import TypedDict
 
+from oracle.domain.values import value
 from oracle.errors import DiskFailure, LockTimeout, OracleError, TreeEmptied
 from oracle.store.root.layout import Root
 from oracle.wording import Sentence, say
@@ -36,7 +36,7 @@ class Wanted(TypedDict, total=False):
     doubted: Collection[str]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ReconcileReport:
     """The result of a reconcile: records indexed, records dropped, projections printed, and whether it was a rebuild."""
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
+from oracle.domain.values import value
 from oracle.wording import say
 
 NO_SERVER = say("no tmux server is running")
 """The reason when tmux was not started."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Woken:
     """The text was submitted: it was seen in the input box of the pane, and seen leaving it."""
 
@@ -20,7 +20,7 @@ class Woken:
     pane: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Busy:
     """Nothing was typed: the agent is working, a person is typing, or the server does not answer. Try again later."""
 
@@ -28,7 +28,7 @@ class Busy:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class NoSession:
     """No session with one of these names runs, or it has no live pane (then `dead` names the session)."""
 
@@ -37,7 +37,7 @@ class NoSession:
     dead: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Stranded:
     """The text was typed but not seen to be submitted. `wake_again` does the rest without typing it twice."""
 

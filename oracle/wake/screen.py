@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from enum import StrEnum
+
+from oracle.domain.values import value
 
 _GLYPHS = "❯›>"  # what agents put in front of their input
 _FRAME = re.compile(r"[\s\u2500-\u259f|]+")  # blanks, lines and blocks that clients draw boxes with
@@ -32,7 +33,7 @@ _TAIL = 60  # last characters of a text that are compared
 _ENOUGH = 16  # characters that are enough when a small box shows no more
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Screen:
     """The visible rows of a pane, the column and row of its cursor from 0, its width, title and program."""
 

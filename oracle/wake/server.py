@@ -17,9 +17,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from oracle.domain.values import value
 from oracle.wake.outcomes import NO_SERVER
 from oracle.wake.screen import Screen
 from oracle.wording import say
@@ -52,7 +52,7 @@ class PaneGone(Exception):
     """The pane was closed between two commands."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Pane:
     """One pane as the server describes it. `seat` is the value of the option `@oracle_seat`."""
 
@@ -67,7 +67,7 @@ class Pane:
     session: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TmuxReply:
     """The output and exit code of a tmux command that was run without libtmux."""
 

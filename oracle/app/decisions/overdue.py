@@ -14,7 +14,7 @@ from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import PAYLOAD, Receipt
 from oracle.domain.records.decisions import DecisionPayload
-from oracle.domain.values import contents_of, value
+from oracle.domain.values import AsJson, contents_of, value
 from oracle.errors import OracleError
 from oracle.store.delivery import handoffs
 from oracle.store.root import profile
@@ -26,7 +26,7 @@ DECISION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}__")
 
 
 @value
-class Overdue:
+class Overdue(AsJson):
     """A decision past its deadline: its id and project, when its default began to hold, and what that is."""
 
     decision_id: str
@@ -49,10 +49,6 @@ class Overdue:
     def command(self) -> str:
         """The command that settles it."""
         return f"oracle team decision resolve {self.decision_id} --project {self.project}"
-
-    def as_json(self) -> dict[str, object]:
-        """Return the JSON form."""
-        return contents_of(self)
 
 
 @value

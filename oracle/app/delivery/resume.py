@@ -13,7 +13,7 @@ from oracle.app.delivery import homes, wakeups
 from oracle.app.delivery.team import Team, is_memory, open_team
 from oracle.domain.delivery.handoffs import Handoff, HandoffStep, Party
 from oracle.domain.delivery.receipts import ReceiptKind
-from oracle.domain.values import value
+from oracle.domain.values import AsJson, value
 from oracle.errors import Conflict, NotFound, OracleError, RulesUnusable, SecretFound
 from oracle.store.delivery import inbox
 from oracle.store.delivery.entries import InboxEntry, InboxKind
@@ -34,15 +34,11 @@ def read_inbox(context: Context, kind: InboxKind | None = None) -> Inbox:
 
 
 @value
-class Resumed:
+class Resumed(AsJson):
     """What a resume did, a sentence each; `left` is what still waits."""
 
     done: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
-
-    def as_json(self) -> dict[str, object]:
-        """Return the JSON form."""
-        return {"done": list(self.done), "left": list(self.left)}
 
 
 def is_anything_kept(context: Context) -> bool:

@@ -18,7 +18,7 @@ from oracle.app.delivery import homes
 from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import CONSUMED, Receipt, ReceiptName
-from oracle.domain.values import value
+from oracle.domain.values import json_of, value
 from oracle.errors import InvalidName, OracleError, SecretFound
 from oracle.store.delivery import handoffs, inbox
 from oracle.store.delivery.entries import InboxEntry, InboxKind
@@ -59,7 +59,7 @@ class WakeUp:
 
     def as_json(self) -> dict[str, object] | None:
         """Return the JSON form, None when none was due."""
-        return {"result": self.result, "seat": self.seat, "detail": self.detail} if self.result else None
+        return json_of(self) if self.result else None
 
 
 def enqueue(context: Context, team: Team, name: ReceiptName, *, seat: str, text: str, topic: str = "") -> InboxEntry:

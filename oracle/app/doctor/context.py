@@ -6,7 +6,7 @@ import os
 import shlex
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
@@ -14,6 +14,7 @@ from typing import NamedTuple
 from oracle.app.doctor import diagnosis
 from oracle.app.doctor.diagnosis import Head, head_of
 from oracle.domain.names import FOREIGN
+from oracle.domain.values import AsJson, value
 from oracle.store.markdown import records
 from oracle.store.root.layout import LEGACY_PLURALS, RECORD_TREES, SKIPPED_FOLDERS, Root
 from oracle.wording import LIST, Sentence, joined, say
@@ -29,8 +30,8 @@ CAP = 20
 FIX = "oracle doctor --repair"
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+@value
+class Check(AsJson):
     """One invariant and whether it holds.
 
     `severity` says how bad it is (or would be) when it does not hold; a note never counts as wrong, so its `ok` is true.
@@ -42,10 +43,6 @@ class Check:
     detail: str
     fix: str
     severity: str
-
-    def as_json(self) -> dict[str, object]:
-        """Return the JSON form."""
-        return asdict(self)
 
 
 def passed(name: str, detail: str) -> Check:
@@ -122,7 +119,7 @@ class Status(NamedTuple):
     st_mtime_ns: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TreeEntry:
     """A file, folder or link below the Root; `path` is root-relative."""
 

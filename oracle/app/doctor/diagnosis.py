@@ -18,6 +18,7 @@ from oracle.app.doctor.differences import differences, digests_of, name_differen
 from oracle.app.doctor.snapshot import BeingWritten, NoRoom, Snapshot
 from oracle.domain.markdown.documents import Document, as_text
 from oracle.domain.names import FOREIGN
+from oracle.domain.values import value
 from oracle.errors import OracleError, TreeEmptied
 from oracle.index.db import Corrupt, Database, get_meta, immediate
 from oracle.index.reports import ReconcileReport
@@ -47,7 +48,7 @@ _SAMPLED = "sampled CROSS JOIN record USING (slug)"
 _KEPT = ("id", "schema_version", "project", "seat")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Head:
     """The checked frontmatter fields of a record, and the line of each key."""
 

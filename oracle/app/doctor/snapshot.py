@@ -10,8 +10,8 @@ import errno
 import os
 import shutil
 import tempfile
-from dataclasses import dataclass
 
+from oracle.domain.values import value
 from oracle.index.db import Database
 from oracle.store.root.layout import Root
 
@@ -29,7 +29,7 @@ class NoRoom(Exception):
     """No folder for temporary files has room for a copy."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Snapshot:
     """The index at one moment, and the stats by which a later change is noticed."""
 

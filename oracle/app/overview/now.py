@@ -17,7 +17,7 @@ from oracle.app.delivery.team import Team
 from oracle.domain import timestamps
 from oracle.domain.delivery.handoffs import Party
 from oracle.domain.delivery.task_queue import OPEN_STATES
-from oracle.domain.values import contents_of, value
+from oracle.domain.values import AsJson, value
 from oracle.errors import OracleError
 from oracle.store.delivery import task_tree
 from oracle.store.disk.file_cache import FileCache
@@ -27,7 +27,7 @@ Seat = tuple[str, str]
 
 
 @value
-class SeatNow:
+class SeatNow(AsJson):
     """A seat: the machine that it runs on, when it last did something, "" if unknown, and how many tasks wait in its queue."""
 
     project: str
@@ -35,10 +35,6 @@ class SeatNow:
     machine: str
     last_seen: str
     queue: int
-
-    def as_json(self) -> dict[str, object]:
-        """Return the JSON form."""
-        return contents_of(self)
 
 
 @value

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from oracle.app.context import Context
@@ -17,6 +16,7 @@ from oracle.app.records import memory_index
 from oracle.domain.markdown.documents import Document, Value
 from oracle.domain.names import ORPHAN_KINDS, SHARED, check_name, is_entity
 from oracle.domain.records.records import Record, interpret
+from oracle.domain.values import value
 from oracle.errors import InvalidName, NotInFederation, OracleError
 from oracle.index.read import query
 from oracle.store.disk import files
@@ -31,7 +31,7 @@ _WRITTEN = {"true": True, "false": False}
 Entry = dict[str, object]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Filed:
     """A Markdown record with frontmatter as `files.json` lists it, and what else is printed of it."""
 

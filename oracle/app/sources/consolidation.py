@@ -16,7 +16,7 @@ from oracle.domain.names import MEMORY, SHARED
 from oracle.domain.records.daily_notes import propose
 from oracle.domain.records.remembered import parse_parts
 from oracle.domain.sources.source import OPENCLAW
-from oracle.domain.values import contents_of, replace, value
+from oracle.domain.values import AsJson, replace, value
 from oracle.errors import NotFound, OracleError, UsageError
 from oracle.store.disk import files, steps
 from oracle.store.markdown import records
@@ -33,7 +33,7 @@ _SESSIONS = "learnings/sessions/"
 
 
 @value
-class PlanItem:
+class PlanItem(AsJson):
     """A sentence that may become a memory. Whoever reviews the plan sets `accept`, corrects the text and adds what is missing."""
 
     type: str
@@ -45,22 +45,14 @@ class PlanItem:
     missing: tuple[str, ...] = ()
     accept: bool = False
 
-    def as_json(self) -> dict[str, object]:
-        """Return the JSON form."""
-        return {**contents_of(self), "missing": list(self.missing)}
-
 
 @value
-class Applied:
+class Applied(AsJson):
     """What became of an accepted item: the record, or why it was not written."""
 
     text: str
     record: str = ""
     reason: str = ""
-
-    def as_json(self) -> dict[str, str]:
-        """Return the JSON form."""
-        return {"text": self.text, "record": self.record, "reason": self.reason}
 
 
 def plan(context: Context, *, days: int = DAYS, project: str = "") -> list[PlanItem]:

@@ -11,7 +11,7 @@ from oracle.domain.records.drafts import Draft, Evidence
 from oracle.domain.records.records import interpret
 from oracle.domain.records.remembered import memory_type_of
 from oracle.domain.sources.source import BEADS, CLAUDE_CODE, INDEX
-from oracle.domain.values import value
+from oracle.domain.values import AsJson, value
 from oracle.errors import OracleError
 from oracle.index.read import query
 from oracle.store.markdown import records
@@ -28,17 +28,13 @@ _DONE = ("closed", "completed", "resolved", "done")
 
 
 @value
-class Imported:
+class Imported(AsJson):
     """What becomes of a record of a source: it is new, was imported already, or is left out for a reason."""
 
     slug: str
     outcome: str
     record: str = ""
     reason: str = ""
-
-    def as_json(self) -> dict[str, str]:
-        """Return the JSON form."""
-        return {"slug": self.slug, "outcome": self.outcome, "record": self.record, "reason": self.reason}
 
 
 def import_source(context: Context, name: str, *, project: str = "", dry_run: bool = True) -> list[Imported]:

@@ -21,7 +21,7 @@ from oracle.domain.delivery.workflows import WorkflowStep
 from oracle.domain.names import MEMORY, check_name
 from oracle.domain.records.drafts import Draft
 from oracle.domain.spelling import suggest
-from oracle.domain.values import value
+from oracle.domain.values import json_of, value
 from oracle.errors import Blocked, NotFound, TaskAlreadyQueued, UsageError
 from oracle.store.delivery import handoffs
 from oracle.wording import say
@@ -43,13 +43,7 @@ class Integrated:
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form."""
-        return {
-            "task_id": self.task_id,
-            "lane": self.lane,
-            "record": self.record,
-            "repair": self.repair or None,
-            "report": self.report or None,
-        }
+        return {**json_of(self), "repair": self.repair or None, "report": self.report or None}
 
 
 def integrate(

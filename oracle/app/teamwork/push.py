@@ -14,7 +14,7 @@ from oracle.app import guard
 from oracle.app.context import Context
 from oracle.domain.delivery import push
 from oracle.domain.delivery.push import Push
-from oracle.domain.values import value
+from oracle.domain.values import AsJson, value
 from oracle.errors import InvalidName, NotFound, PrivacyBlocked, PushFailed, UsageError
 from oracle.store.disk import programs
 from oracle.store.root import configuration
@@ -155,17 +155,13 @@ BY_HAND = say(
 
 
 @value
-class Layer:
+class Layer(AsJson):
     """One of the two layers that decide it: its state, and where it is set."""
 
     layer: int
     state: str
     place: str
     detail: str
-
-    def as_json(self) -> dict[str, object]:
-        """Return the JSON form."""
-        return {"layer": self.layer, "state": self.state, "place": self.place, "detail": self.detail}
 
 
 def check_mentions(context: Context, project: str = "") -> list[Layer]:

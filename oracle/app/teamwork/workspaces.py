@@ -8,7 +8,7 @@ import re
 from oracle.app.context import Context
 from oracle.app.delivery.team import open_team
 from oracle.app.git import ask_git
-from oracle.domain.values import value
+from oracle.domain.values import AsJson, value
 from oracle.errors import DiskFailure, OracleError
 from oracle.store.disk import steps
 
@@ -18,17 +18,13 @@ _RENDERED = re.compile(r"rendered_from_clawseat_sha[\"'`*]*[ \t]*[:=][ \t]*[\"'`
 
 
 @value
-class StaleWorkspace:
+class StaleWorkspace(AsJson):
     """A workspace that was rendered from another state of the repository."""
 
     page: str
     rendered: str
     current: str
     command: str
-
-    def as_json(self) -> dict[str, object]:
-        """Return the JSON form."""
-        return {"page": self.page, "rendered": self.rendered, "current": self.current, "command": self.command}
 
 
 def check(context: Context, *, workspace: str = "", project: str = "", repo: str = "") -> list[StaleWorkspace]:

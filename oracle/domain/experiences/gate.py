@@ -11,7 +11,7 @@ from functools import cache
 from oracle.domain import tables
 from oracle.domain.compiling import compiled
 from oracle.domain.injection.envelope import TAG
-from oracle.domain.values import value
+from oracle.domain.values import AsJson, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,16 +31,12 @@ _NEAR = 3
 
 
 @value
-class GatePart:
+class GatePart(AsJson):
     """A part of the score: its name, its points, and the words of the prompt that gave them."""
 
     name: str
     points: int
     words: tuple[str, ...]
-
-    def as_json(self) -> dict[str, object]:
-        """Return the JSON form."""
-        return {"name": self.name, "points": self.points, "words": list(self.words)}
 
 
 @value

@@ -11,7 +11,7 @@ from unicodedata import normalize
 
 from oracle.domain.compiling import compiled
 from oracle.domain.safety.secrets import MASK, find_secrets, readings, redact
-from oracle.domain.values import value
+from oracle.domain.values import AsJson, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class OwnerRule:
 
 
 @value
-class PrivacyFinding:
+class PrivacyFinding(AsJson):
     """What was found: its rule, the sort of rule, the place, and the line and column of its first character."""
 
     rule: str
@@ -77,10 +77,6 @@ class PrivacyFinding:
     def where(self) -> str:
         """The place as a person reads it."""
         return f"{self.place}:{self.line}:{self.column}"
-
-    def as_json(self) -> dict[str, object]:
-        """Return the JSON form."""
-        return {"rule": self.rule, "sort": self.sort, "place": self.place, "line": self.line, "column": self.column}
 
 
 class Guard:

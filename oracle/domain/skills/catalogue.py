@@ -11,7 +11,7 @@ from html import escape
 from oracle.domain.injection.envelope import neutralise
 from oracle.domain.markdown.documents import clip
 from oracle.domain.skills.skill import SOURCES, Skill
-from oracle.domain.values import value
+from oracle.domain.values import AsJson, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,17 +28,13 @@ _HEAD, _TAIL = "<available_skills>", "</available_skills>"
 
 
 @value
-class SkillCatalogue:
+class SkillCatalogue(AsJson):
     """A printed catalogue; `form` is `full`, `compact`, `cut` or "" when there is no skill."""
 
     text: str
     form: str
     shown: int
     total: int
-
-    def as_json(self) -> dict[str, object]:
-        """Return the JSON form."""
-        return {"text": self.text, "form": self.form, "shown": self.shown, "total": self.total}
 
 
 def render(skills: Sequence[Skill], budget: int = BUDGET) -> SkillCatalogue:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from oracle.domain.skills.skill import Requirements, Skill
-from oracle.domain.values import NOTHING, value
+from oracle.domain.values import NOTHING, AsJson, value
 from oracle.wording import Sentence, say
 
 TYPE_CHECKING = False
@@ -14,16 +14,12 @@ NAMES = ("enabled", "allow-list", "os", "binaries", "environment", "config", "mo
 
 
 @value
-class SkillGate:
+class SkillGate(AsJson):
     """One gate: whether the skill passes it, and why or why not. Values of variables and settings are never named."""
 
     name: str
     passes: bool
     reason: Sentence
-
-    def as_json(self) -> dict[str, object]:
-        """Return the JSON form."""
-        return {"name": self.name, "passes": self.passes, "reason": self.reason}
 
 
 @value

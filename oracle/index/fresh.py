@@ -331,35 +331,15 @@ class Index:
             return False
 
     def _recover(self, error: sqlite3.DatabaseError) -> None:
-        from oracle.index import reports
+        from oracle.index import recovery
 
-        if reports.is_momentary(error):
-            self._database.close()
-            return
-        if not reports.is_passing(error) and not os.access(self.root.path, os.W_OK):
+        if not recovery.recover(self._database, error, lock=self.lock, warn=self._warn, now_ns=self._now_ns):
             self._go_read_only()
-            return
-        if not reports.is_damage(error):
-            raise reports.as_oracle_error(self.root, error) from error
-        with self.lock():
-            self._heal(error)
-
-    def _heal(self, error: sqlite3.DatabaseError) -> None:
-        """Check again under the lock, since another process may have repaired the index; then rebuild it."""
-        from oracle.index.write.rebuild import rebuild
-
-        self._database.close()
-        if not self._database.is_sound():
-            self._discard(error)
-            rebuild(self._database, now_ns=self._now_ns())
 
     def _discard(self, error: sqlite3.DatabaseError) -> None:
-        from oracle.index import reports
+        from oracle.index import recovery
 
-        if not reports.is_damage(error):
-            raise reports.as_oracle_error(self.root, error) from error
-        self._warn(say("The index was damaged ({error}); rebuilding it from the files.", error=error))
-        self._database.discard()
+        recovery.discard(self._database, error, self._warn)
 
     def _go_read_only(self, why: str = "") -> None:
         what = say(

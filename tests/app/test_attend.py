@@ -15,7 +15,7 @@ from oracle.app.queries.attend import Terms
 from oracle.app.queries.packet import fenced
 from oracle.domain.delivery.receipts import receipt_name
 from oracle.errors import UsageError
-from oracle.store.delivery import handoffs, packets
+from oracle.store.delivery import leases, packets
 from oracle.store.root import configuration
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def test_a_claim_from_before_the_clock_was_set_back_holds_nobody_up(team: Squad)
     ask(team, KNOWN)
     far = team.open(86_400)
     (asked,) = attend.open_questions(far, "demo")
-    handoffs.claim(str(team.folder), asked.name, holder="somebody", now=far.now())
+    leases.claim(str(team.folder), asked.name, holder="somebody", now=far.now())
     assert attend_once(team) == ["answered"]
 
 

@@ -11,7 +11,7 @@ from oracle.app.teamwork.workflow import create_task, list_pending, supersede_ol
 from oracle.domain.delivery.receipts import receipt_name
 from oracle.domain.delivery.workflows import WorkflowStep
 from oracle.errors import InvalidName, NotFound, UsageError
-from oracle.store.delivery import handoffs
+from oracle.store.delivery import leases
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -158,7 +158,7 @@ def test_superseding_a_task_ends_its_handoff_and_its_wake_up(squad: Squad, *, is
     squad.ask("T1", target="builder", kind="task")
     name = receipt_name("T1", "planner", "builder")
     if is_claimed:
-        handoffs.claim(str(squad.folder), name, holder="builder", now=squad.oracle.now())
+        leases.claim(str(squad.folder), name, holder="builder", now=squad.oracle.now())
     assert supersede_old(squad.open(4 * 86400), "demo") == [("builder", "T1")]
     assert squad.receipts() == {"T1__planner__builder.json.consumed"}
     assert squad.states() == {"T1": "superseded"}

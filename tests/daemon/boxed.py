@@ -19,13 +19,13 @@ from oracle.app.delivery import deliver
 from oracle.app.queries import attend
 from oracle.daemon import index_loop, listening, stats, work_loop
 from oracle.daemon.serve import Daemon
-from oracle.store.delivery import handoffs, inbox, packets, responses
+from oracle.store.delivery import handoffs, inbox, leases, packets, responses
 from oracle.store.disk import files
 from oracle.wake.outcomes import Busy
 from tests.app.squad import Recorder
 
 POINTS: dict[str, tuple[Any, str]] = {
-    "claim": (handoffs, "claim"),
+    "claim": (leases, "claim"),
     "packet": (packets, "keep_question"),
     "intent": (inbox, "add"),
     "response": (responses, "put"),
@@ -34,7 +34,7 @@ POINTS: dict[str, tuple[Any, str]] = {
     "told": (deliver, "_tell"),
     "delivered": (deliver, "deliver"),
     "woken": (handoffs, "amend"),
-    "passed-on": (handoffs, "pass_on"),
+    "passed-on": (leases, "pass_on"),
 }
 QUICK = {
     (listening, "PROBE_EVERY"): 0.5,

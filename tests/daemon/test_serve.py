@@ -17,7 +17,7 @@ from oracle.app.configuration import trust
 from oracle.app.journal import events
 from oracle.daemon.serve import Daemon
 from oracle.domain.delivery.receipts import receipt_name
-from oracle.store.delivery import handoffs
+from oracle.store.delivery import leases
 from oracle.store.root.lock import vouched_ns
 from tests.daemon.boxed import POINTS
 from tests.daemon.running import ASKED, UNKNOWN, Served
@@ -202,7 +202,7 @@ def test_sighup_reads_the_configuration_again_and_a_wrong_one_changes_nothing(se
 def test_a_lease_that_runs_out_is_taken_over(served: Served) -> None:
     served.ask("Q-1", ASKED)
     now = served.squad.oracle.now()
-    handoffs.claim(str(served.squad.folder), NAME, holder="somebody", now=now, lease=timedelta(minutes=9))
+    leases.claim(str(served.squad.folder), NAME, holder="somebody", now=now, lease=timedelta(minutes=9))
     served.start()
     served.until(lambda: served.status()["counts"].get("questions_held"), "the lease is respected")
     assert not served.is_answered("Q-1")

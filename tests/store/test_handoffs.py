@@ -12,9 +12,10 @@ import pytest
 from oracle.domain.delivery.handoffs import HandoffStep, Piece
 from oracle.domain.delivery.receipts import ReceiptKind, ReceiptName, digest_of_round, new_receipt, receipt_name
 from oracle.errors import Conflict, HandoffFailed, NewerVersion, NotFound, TaskAlreadyQueued
-from oracle.store.delivery import handoffs
+from oracle.store.delivery import handoffs, leases
 from oracle.store.delivery.handoff_list import Around, list_handoffs, tell_story
-from oracle.store.delivery.handoffs import Held, Lease, Outcome
+from oracle.store.delivery.handoffs import Outcome
+from oracle.store.delivery.leases import Held, Lease
 from oracle.store.disk import files
 from tests.growth import grows_linearly
 from tests.store.crash import each_crash, run_at_once
@@ -46,7 +47,7 @@ def deliver(folder: str) -> None:
     """Do what is left of a hand-over, by looking."""
     with contextlib.suppress(TaskAlreadyQueued):
         handoffs.publish(folder, DISPATCH)
-    handoffs.claim(folder, NAME, holder="me", now=NOW)
+    leases.claim(folder, NAME, holder="me", now=NOW)
     handoffs.complete(folder, ANSWER)
     handoffs.consume(folder, NAME)
 
@@ -64,8 +65,8 @@ def test_a_handoff_goes_from_dispatch_to_acknowledgement(folder: Path) -> None:
     assert list_handoffs(place, now=NOW).handoffs == ()
     assert handoffs.publish(place, DISPATCH) is Outcome.CREATED
     assert only(folder)[0] is HandoffStep.OPEN
-    lease = handoffs.claim(place, NAME, holder="me", now=NOW)
-    assert lease == Lease(NAME, "me", NOW + handoffs.LEASE)
+    lease = leases.claim(place, NAME, holder="me", now=NOW)
+    assert lease == Lease(NAME, "me", NOW + leases.LEASE)
     assert only(folder)[0] is HandoffStep.CLAIMED
     assert only(folder, responses=["T1"])[0] is HandoffStep.ANSWERED
     assert handoffs.complete(place, ANSWER) is Outcome.CREATED
@@ -185,33 +186,33 @@ def test_a_newer_receipt_is_read_and_left_alone(folder: Path) -> None:
 
 def test_a_claim_holds_until_its_lease_is_over(folder: Path) -> None:
     place = str(folder)
-    assert handoffs.claim(place, NAME, holder="a", now=NOW) is None
+    assert leases.claim(place, NAME, holder="a", now=NOW) is None
     handoffs.publish(place, DISPATCH)
-    assert handoffs.claim(place, NAME, holder="a", now=NOW) == Lease(NAME, "a", NOW + handoffs.LEASE)
-    assert handoffs.claim(place, NAME, holder="b", now=NOW) == Held(NAME, "a", NOW + handoffs.LEASE)
-    renewed = handoffs.claim(place, NAME, holder="a", now=NOW + timedelta(minutes=5))
+    assert leases.claim(place, NAME, holder="a", now=NOW) == Lease(NAME, "a", NOW + leases.LEASE)
+    assert leases.claim(place, NAME, holder="b", now=NOW) == Held(NAME, "a", NOW + leases.LEASE)
+    renewed = leases.claim(place, NAME, holder="a", now=NOW + timedelta(minutes=5))
     assert renewed == Lease(NAME, "a", NOW + timedelta(minutes=15))
-    taken = handoffs.claim(place, NAME, holder="b", now=NOW + timedelta(minutes=16))
+    taken = leases.claim(place, NAME, holder="b", now=NOW + timedelta(minutes=16))
     assert isinstance(taken, Lease)
     assert (type(taken), taken.holder) == (Lease, "b")
     assert renewed is not None
-    handoffs.release(place, renewed)
-    assert handoffs.read_claim(place, NAME) == taken
-    handoffs.release(place, taken)
-    assert handoffs.read_claim(place, NAME) is None
+    leases.release(place, renewed)
+    assert leases.read(place, NAME) == taken
+    leases.release(place, taken)
+    assert leases.read(place, NAME) is None
     (folder / (NAME.file_name + ".claim")).write_bytes(b'{"lease_')
     assert only(folder)[0] is HandoffStep.CLAIM_EXPIRED
-    assert handoffs.claim(place, NAME, holder="c", now=NOW) == Lease(NAME, "c", NOW + handoffs.LEASE)
+    assert leases.claim(place, NAME, holder="c", now=NOW) == Lease(NAME, "c", NOW + leases.LEASE)
     handoffs.consume(place, NAME)
     assert names(folder) == [NAME.file_name + ".consumed"]
 
 
 def test_one_of_many_takes_over_a_lease_that_is_over(folder: Path) -> None:
     handoffs.publish(str(folder), DISPATCH)
-    handoffs.claim(str(folder), NAME, holder="dead", now=NOW - timedelta(hours=1))
+    leases.claim(str(folder), NAME, holder="dead", now=NOW - timedelta(hours=1))
 
     def take(number: int) -> int:
-        return int(type(handoffs.claim(str(folder), NAME, holder=f"p{number}", now=NOW)) is Held)
+        return int(type(leases.claim(str(folder), NAME, holder=f"p{number}", now=NOW)) is Held)
 
     assert sorted(run_at_once(12, take)) == [0] + [1] * 11
 
@@ -277,7 +278,7 @@ def test_death_at_any_file_operation_leaves_nothing_half_done_for_good(tmp_path:
 def test_death_while_a_dispatch_is_consumed_leaves_no_claim_beside_it(tmp_path: Path) -> None:
     for at in range(40):
         handoffs.publish(f"{tmp_path}/{at}", DISPATCH)
-        handoffs.claim(f"{tmp_path}/{at}", NAME, holder="me", now=NOW)
+        leases.claim(f"{tmp_path}/{at}", NAME, holder="me", now=NOW)
     for at in each_crash(lambda at: handoffs.consume(f"{tmp_path}/{at}", NAME)):
         left = names(tmp_path / str(at))
         assert f"{NAME.file_name}.consumed" not in left or f"{NAME.file_name}.claim" not in left, at

@@ -6,7 +6,7 @@ from oracle.app.context import Context
 from oracle.app.delivery import dispatch, later
 from oracle.app.delivery.team import Team
 from oracle.domain.delivery.receipts import ReceiptKind, ReceiptName
-from oracle.store.delivery import handoffs
+from oracle.store.delivery import handoffs, leases
 from oracle.store.delivery.entries import InboxEntry
 
 
@@ -31,9 +31,9 @@ def adopt(context: Context, team: Team, seat: str) -> list[InboxEntry]:
     for name in handoffs.open_names(team.folder):
         if name.target != seat:
             continue
-        held = handoffs.read_claim(team.folder, name)
+        held = leases.read(team.folder, name)
         if held is not None:
-            handoffs.release(team.folder, held)
+            leases.release(team.folder, held)
         handoffs.amend(team.folder, name, {"notified_at": None, "notify_message": None})
         entries += arrive(context, team, name)
     return entries

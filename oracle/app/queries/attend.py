@@ -20,9 +20,9 @@ from oracle.app.queries import packet
 from oracle.domain import timestamps
 from oracle.domain.delivery.receipts import Receipt, ReceiptKind, ReceiptName
 from oracle.domain.values import replace, value
-from oracle.store.delivery import handoffs, inbox, packets, responses
+from oracle.store.delivery import handoffs, inbox, leases, packets, responses
 from oracle.store.delivery.entries import InboxEntry, InboxKind
-from oracle.store.delivery.handoffs import Held, Lease
+from oracle.store.delivery.leases import Held, Lease
 
 HOLDER = "oracle"
 """Who holds the claim of a question while it is looked up and until its seat is reached."""
@@ -178,11 +178,11 @@ def attend_to(
 
 def _claim(context: Context, asked: Asked, terms: Terms) -> Lease | None:
     folder, name, now = asked.team.folder, asked.name, context.now()
-    before = handoffs.read_claim(folder, name)
-    longest = max(terms.seat_lease, handoffs.LEASE.total_seconds()) + _SLACK
+    before = leases.read(folder, name)
+    longest = max(terms.seat_lease, leases.LEASE.total_seconds()) + _SLACK
     if before is not None and (before.until - now).total_seconds() > longest:  # the clock was set back since
-        handoffs.release(folder, before)
-    found = handoffs.claim(folder, name, holder=HOLDER, now=now)
+        leases.release(folder, before)
+    found = leases.claim(folder, name, holder=HOLDER, now=now)
     if found is not None and not isinstance(found, Held) and (before is None or before.holder != HOLDER):
         _note_claim(context, asked, found, after=before.holder if before else "")
     return found
@@ -275,20 +275,16 @@ def _wake(context: Context, asked: Asked, text: str, *, is_first: bool) -> tuple
 def _pass_on(context: Context, asked: Asked, lease: Lease, until: float) -> Attended:
     seat = asked.name.target
     moment = datetime.fromtimestamp(until, UTC)
-    if handoffs.pass_on(asked.team.folder, lease, holder=seat, until=moment, now=context.now()):
+    if leases.pass_on(asked.team.folder, lease, holder=seat, until=moment, now=context.now()):
         _note_claim(context, asked, Lease(asked.name, seat, moment), after=lease.holder)
     return Attended("with-seat", until, seat)
 
 
 def packet_path(context: Context, project: str, task_id: str) -> str:
     """Return the path of the packet that belongs to a question, whether it exists or not."""
-    from oracle.store.delivery import packets
-
     return packets.question_path(context.root, project, task_id)
 
 
 def forget_packets(context: Context, waiting: Collection[str]) -> None:
     """Delete the packets of questions, except those at the paths in `waiting`."""
-    from oracle.store.delivery import packets
-
     packets.forget_questions(context.root, waiting)

@@ -15,7 +15,8 @@ from oracle.domain.delivery.handoffs import Handoff, Piece
 from oracle.domain.delivery.receipts import CLAIM, CONSUMED, Receipt, ReceiptKind, ReceiptName
 from oracle.domain.values import replace, value
 from oracle.errors import DiskFailure
-from oracle.store.delivery.handoffs import Lease, read_claim
+from oracle.store.delivery import leases
+from oracle.store.delivery.leases import Lease
 from oracle.store.disk import files, steps
 from oracle.store.disk.file_cache import FileCache
 from oracle.wording import say
@@ -290,7 +291,7 @@ def _claim_piece(name: ReceiptName, lease: Lease | None, now: datetime, memory_s
 def _read_lease(folder: str, name: ReceiptName) -> Lease | None:
     """Return a lease. One that cannot be read counts as expired."""
     try:
-        return read_claim(folder, name)
+        return leases.read(folder, name)
     except DiskFailure:
         return None
 

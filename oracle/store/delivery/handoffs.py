@@ -1,4 +1,4 @@
-"""Receipts on disk: publish, complete, consume, acknowledge; and the lease of who works on a dispatch.
+"""Receipts on disk: publish, complete, consume, acknowledge. `leases` says who works on a dispatch.
 
 Every transition is one creation or one rename. It can be repeated: it checks what exists and does the rest. A step that
 reads one name and changes another holds the lock of the folder. The write lock of the Root is never needed. Answering
@@ -7,16 +7,12 @@ needs no lock: of any number of processes one creates the completion.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime, timedelta
 from enum import StrEnum
 
-from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import CLAIM, CONSUMED, SUPERSEDED, Receipt, ReceiptKind, ReceiptName
-from oracle.domain.values import value
 from oracle.errors import Conflict, DiskFailure, HandoffFailed, NewerVersion, NotFound, TaskAlreadyQueued
 from oracle.store.disk import folders, steps
 from oracle.wording import Sentence, say
@@ -37,7 +33,7 @@ def path_of(folder: str, name: ReceiptName, suffix: str = "") -> str:
 
 
 @contextmanager
-def _failing(what: Sentence) -> Iterator[None]:
+def failing(what: Sentence) -> Iterator[None]:
     """Convert disk errors into HandoffFailed (exit code 3)."""
     try:
         yield
@@ -107,7 +103,7 @@ def publish(folder: str, receipt: Receipt) -> Outcome:
 
     Raises TaskAlreadyQueued if another dispatch has its name or it was consumed before, HandoffFailed.
     """
-    with _failing(say("The dispatch of {task}", task=receipt.name.task_id)), _folder_lock(folder):
+    with failing(say("The dispatch of {task}", task=receipt.name.task_id)), folder_lock(folder):
         if read(folder, receipt.name, CONSUMED) is not None:
             raise _already_queued(receipt.name, say("was answered and consumed"))
         if steps.create_once(path_of(folder, receipt.name), receipts.render_receipt(receipt)):
@@ -121,7 +117,7 @@ def publish(folder: str, receipt: Receipt) -> Outcome:
 
 def withdraw(folder: str, name: ReceiptName) -> None:
     """Remove a dispatch that this process published and could not complete. Raises HandoffFailed."""
-    with _failing(say("Withdrawing {name}", name=name.file_name)), _folder_lock(folder):
+    with failing(say("Withdrawing {name}", name=name.file_name)), folder_lock(folder):
         refuse_malformed(read(folder, name))
         steps.remove(path_of(folder, name))
 
@@ -143,7 +139,7 @@ def complete(folder: str, receipt: Receipt) -> Outcome:
 
     An incomplete file with this name is kept aside. Raises Conflict for another answer, HandoffFailed.
     """
-    with _failing(say("The completion of {task}", task=receipt.name.task_id)):
+    with failing(say("The completion of {task}", task=receipt.name.task_id)):
         found = find(folder, receipt.name)
         if found is None and steps.create_once(path_of(folder, receipt.name), receipts.render_receipt(receipt)):
             return Outcome.CREATED
@@ -170,7 +166,7 @@ def supersede(folder: str, receipt: Receipt) -> Outcome:
     Raises Conflict for a malformed one, HandoffFailed.
     """
     path = path_of(folder, receipt.name)
-    with _failing(say("The completion of {task}", task=receipt.name.task_id)), _folder_lock(folder):
+    with failing(say("The completion of {task}", task=receipt.name.task_id)), folder_lock(folder):
         found = read(folder, receipt.name)
         if found is not None and receipts.say_the_same(found, receipt):
             return Outcome.ALREADY
@@ -197,7 +193,7 @@ def _keep_aside(folder: str, name: ReceiptName, suffix: str) -> None:
 def consume(folder: str, name: ReceiptName) -> bool:
     """Rename a receipt to `.consumed` and end its claim. Returns whether there was one. Raises HandoffFailed."""
     path = path_of(folder, name)
-    with _failing(say("Consuming {name}", name=name.file_name)), _folder_lock(folder):
+    with failing(say("Consuming {name}", name=name.file_name)), folder_lock(folder):
         found = read(folder, name)
         if found is not None:
             refuse_malformed(found)
@@ -214,7 +210,7 @@ def acknowledge(folder: str, name: ReceiptName, changes: Mapping[str, object]) -
 
     The first ACK is kept. Raises NotFound without a completion receipt, HandoffFailed.
     """
-    with _failing(say("The ACK of {task}", task=name.task_id)), _folder_lock(folder):
+    with failing(say("The ACK of {task}", task=name.task_id)), folder_lock(folder):
         if read(folder, name, CONSUMED) is not None:
             return Outcome.ALREADY
         found = read(folder, name)
@@ -237,7 +233,7 @@ def no_completion(name: ReceiptName) -> NotFound:
 
 def amend(folder: str, name: ReceiptName, changes: Mapping[str, object]) -> bool:
     """Add facts (`notified_at`, …) to a receipt, consumed or not. Returns whether it exists. Raises HandoffFailed."""
-    with _failing(say("Amending {name}", name=name.file_name)), _folder_lock(folder):
+    with failing(say("Amending {name}", name=name.file_name)), folder_lock(folder):
         found, suffix = read(folder, name), ""
         if found is None:
             found, suffix = read(folder, name, CONSUMED), CONSUMED
@@ -268,88 +264,6 @@ def _rewrite(folder: str, receipt: Receipt, suffix: str = "") -> None:
     steps.replace(path_of(folder, receipt.name, suffix), receipts.render_receipt(receipt))
 
 
-def _folder_lock(folder: str) -> steps.FileLock:
+def folder_lock(folder: str) -> steps.FileLock:
     """Return the lock of a folder, for steps that read one name and change another."""
     return steps.FileLock(f"{folder}/.receipts")
-
-
-# Leases: a `.claim` file beside a dispatch, which expires --------------------------------------------------------------
-
-LEASE = timedelta(minutes=10)
-"""How long a claim holds without renewal."""
-
-
-@value
-class Lease:
-    """A dispatch that is being worked on, until a moment in UTC."""
-
-    name: ReceiptName
-    holder: str
-    until: datetime
-
-
-@value
-class Held(Lease):
-    """The lease belongs to another holder."""
-
-
-def claim(folder: str, name: ReceiptName, *, holder: str, now: datetime, lease: timedelta = LEASE) -> Lease | None:
-    """Claim a dispatch until `now + lease`. The holder may renew; others get Held until it expires.
-
-    None means that the dispatch does not exist (any more). Raises HandoffFailed.
-    """
-    path = path_of(folder, name)
-    mine = Lease(name, holder, now + lease)
-    with _failing(say("Claiming {name}", name=name.file_name)):
-        if steps.read(path) is None:
-            return None
-        if not steps.create_once(path + CLAIM, _render_lease(mine, now)) and (held := _take_over(folder, mine, now)):
-            return held
-        if steps.read(path) is None:
-            steps.remove(path + CLAIM)
-            return None
-    return mine
-
-
-def _take_over(folder: str, mine: Lease, now: datetime) -> Held | None:
-    with _folder_lock(folder):
-        found = read_claim(folder, mine.name)
-        if found is not None and found.holder != mine.holder and found.until > now:
-            return Held(found.name, found.holder, found.until)
-        steps.replace(path_of(folder, mine.name, CLAIM), _render_lease(mine, now))
-    return None
-
-
-def pass_on(folder: str, lease: Lease, *, holder: str, until: datetime, now: datetime) -> bool:
-    """Pass a claim to another holder, if it is still this one's. Returns whether it was. Raises HandoffFailed."""
-    with _failing(say("Passing on {name}", name=lease.name.file_name)), _folder_lock(folder):
-        found = read_claim(folder, lease.name)
-        if found is None or found.holder != lease.holder:
-            return False
-        steps.replace(path_of(folder, lease.name, CLAIM), _render_lease(Lease(lease.name, holder, until), now))
-    return True
-
-
-def release(folder: str, lease: Lease) -> None:
-    """Release a claim, if it is still this holder's. Raises HandoffFailed."""
-    with _failing(say("Releasing {name}", name=lease.name.file_name)), _folder_lock(folder):
-        found = read_claim(folder, lease.name)
-        if found is not None and found.holder == lease.holder:
-            steps.remove(path_of(folder, lease.name, CLAIM))
-
-
-def read_claim(folder: str, name: ReceiptName) -> Lease | None:
-    """Return the lease on a dispatch, or None if there is none or it cannot be read, which counts as expired."""
-    content = steps.parse_object(steps.read(path_of(folder, name, CLAIM))) or {}
-    until = timestamps.parse(str(content.get("lease_until", "")))
-    return None if until is None else Lease(name, str(content.get("holder", "")), until)
-
-
-def _render_lease(lease: Lease, now: datetime) -> bytes:
-    content = {
-        "claimed_at": timestamps.print_moment(now),
-        "holder": lease.holder,
-        "lease_until": timestamps.print_moment(lease.until),
-        "task_id": lease.name.task_id,
-    }
-    return json.dumps(content, ensure_ascii=False, indent=2).encode("utf-8", "backslashreplace") + b"\n"

@@ -19,11 +19,6 @@ from oracle.errors import NotFound, TaskAlreadyQueued
 from oracle.store.disk import folders, rewriting, steps
 from oracle.wording import say
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-
 
 @value
 class TaskTree:

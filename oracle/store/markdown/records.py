@@ -21,8 +21,6 @@ from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from concurrent.futures import Future, ThreadPoolExecutor
-
     from oracle.domain.records.drafts import Draft
 
 MAX_BYTES = 16 * 1024 * 1024
@@ -242,21 +240,15 @@ def create_all(root: Root, drafts: Sequence[CheckedDraft], moments: Sequence[dat
     and has checked for secrets. Raises InvalidRecord, OwnershipError, DiskFailure.
     """
     folders = sorted({checked.folder for checked in drafts})
-    prepared = []
+    wanted = [render(checked, moment) for checked, moment in zip(drafts, moments, strict=True)]
     with files.failing(root.path):
-        with _Syncer(len(drafts)) as syncer:
-            for checked, moment in zip(drafts, moments, strict=True):
-                new = render(checked, moment)
-                prepared.append((new, syncer.write(root.scratch, new.raw)))
+        scratch = _write_scratch(root.scratch, [new.raw for new in wanted])
         try:
             for folder in folders:
                 files.make_folder(root.join(folder), sync=True)  # all folders before the first record becomes visible
-            created = [
-                _publish(root, checked, moment, *new)
-                for checked, moment, new in zip(drafts, moments, prepared, strict=True)
-            ]
+            created = [_publish(root, *each) for each in zip(drafts, moments, wanted, scratch, strict=True)]
         except BaseException:
-            files.discard(*(scratch for _, scratch in prepared))
+            files.discard(*scratch)
             raise
     try:
         for folder in folders:
@@ -267,6 +259,34 @@ def create_all(root: Root, drafts: Sequence[CheckedDraft], moments: Sequence[dat
             hint=say("The record may exist. Run the same command again: within a minute it does not write it twice."),
         ) from error
     return created
+
+
+_TOGETHER = 8
+"""Files that one thread syncs in a row, and threads that do so: a thread for each file would cost more than it saves."""
+
+
+def _write_scratch(folder: str, contents: Sequence[bytes]) -> list[str]:
+    """Write scratch files and sync them, many in parallel. Return their paths; if one fails, none is left. Raises OSError."""
+    paths: list[str] = []
+    try:
+        paths.extend(files.write_scratch(folder, data) for data in contents)
+        groups = [paths[at : at + _TOGETHER] for at in range(0, len(paths), _TOGETHER)]
+        if len(groups) == 1:
+            _sync(paths)
+        else:
+            from concurrent.futures import ThreadPoolExecutor
+
+            with ThreadPoolExecutor(_TOGETHER) as pool:
+                list(pool.map(_sync, groups))
+    except BaseException:
+        files.discard(*paths)
+        raise
+    return paths
+
+
+def _sync(paths: Sequence[str]) -> None:
+    for path in paths:
+        files.sync_file(path)
 
 
 def _publish(root: Root, checked: CheckedDraft, moment: datetime, wanted: Created, scratch: str) -> Created:
@@ -287,65 +307,3 @@ def _publish(root: Root, checked: CheckedDraft, moment: datetime, wanted: Create
         say("{max_tries} records named like {first} exist already.", max_tries=_MAX_TRIES, first=wanted.path),
         hint=say("Choose another title."),
     )
-
-
-# Several records at once -----------------------------------------------------------------------------------------------
-
-_THREADS = 8
-_TOGETHER = 8
-"""Files that one thread syncs in a row. A thread for each would cost more than it saves."""
-
-
-class _Syncer:
-    """Write scratch files and sync them in parallel. After the `with` block all of them are on disk.
-
-    If one of them fails, all are removed, which matters on a full disk.
-    """
-
-    def __init__(self, count: int) -> None:
-        self._pool: ThreadPoolExecutor | None = None
-        self._jobs: list[Future[None]] = []
-        self._paths: list[str] = []
-        self._written: list[str] = []
-        if count > 1:
-            from concurrent.futures import ThreadPoolExecutor
-
-            self._pool = ThreadPoolExecutor(_THREADS)
-
-    def __enter__(self) -> _Syncer:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        try:
-            if self._pool is not None:
-                if kind is None:
-                    self._begin(self._pool)
-                self._pool.shutdown(cancel_futures=kind is not None)
-                for job in self._jobs if kind is None else ():
-                    job.result()
-        except OSError:
-            files.discard(*self._written)
-            raise
-        if kind is not None:
-            files.discard(*self._written)
-
-    def write(self, scratch: str, data: bytes) -> str:
-        """Write a scratch file, start to sync it, and return its path."""
-        path = files.write_scratch(scratch, data)
-        self._written.append(path)
-        if self._pool is None:
-            files.sync_file(path)
-        else:
-            self._paths.append(path)
-            if len(self._paths) == _TOGETHER:
-                self._begin(self._pool)
-        return path
-
-    def _begin(self, pool: ThreadPoolExecutor) -> None:
-        self._jobs.append(pool.submit(_sync_files, self._paths))
-        self._paths = []
-
-
-def _sync_files(paths: list[str]) -> None:
-    for path in paths:
-        files.sync_file(path)

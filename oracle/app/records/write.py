@@ -230,9 +230,7 @@ def _beside(context: Context, slug: str) -> Iterator[str]:
 
 def _create_all(context: Context, drafts: Sequence[CheckedDraft], now: datetime) -> tuple[list[Created], list[bool]]:
     """Create the records of drafts, save for those that were just created. Returns the records, and whether each is new."""
-    found: list[Created | None] = []
-    for draft in drafts:
-        found.append(records.find_same(context.root, draft, now, [one.path for one in found if one is not None]))
+    found = records.find_same(context.root, drafts, now)
     missing = [draft for draft, one in zip(drafts, found, strict=True) if one is None]
     moments = [now + timedelta(microseconds=number) for number in range(len(missing))]
     made = iter(records.create_all(context.root, missing, moments))

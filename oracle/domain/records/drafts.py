@@ -137,6 +137,11 @@ class Draft:
             )
         return say("Memory does not write records of the kind {kind!r}.", kind=cut(self.kind))
 
+    @property
+    def file_name(self) -> str:
+        """The part of its file's name that its title gives."""
+        return name_of(self.title)
+
     def require_body(self) -> None:
         """Raise InvalidRecord for a record without a text."""
         if not self.body.strip():

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from oracle.domain import timestamps
-from oracle.domain.markdown import documents
-from oracle.domain.markdown.documents import Document, Problem, Value
+from oracle.domain.markdown.documents import Document, Problem
 from oracle.domain.names import MEMORY, require_writer
 from oracle.domain.values import replace, value
 from oracle.errors import DiskFailure, InvalidRecord, RecordExists
@@ -30,7 +28,6 @@ SAME_WITHIN = timedelta(seconds=60)
 """How long the same draft gives the record that it gave before."""
 
 _MAX_TRIES = 1_000
-_PROSE_KEYS = ("body", "detail", "reason", "summary")
 
 
 @value
@@ -76,7 +73,12 @@ def load(root: Root, path: str, *, known: bytes = b"") -> bytes:
 def parse(path: str, raw: bytes) -> Document:
     """Parse a record file, Markdown or JSON by its suffix. Context that a hook added is no part of its text. Never raises."""
     kept = raw[:MAX_BYTES]
-    document = parse_json(kept) if path.endswith(".json") else markdown.parse(kept)
+    if path.endswith(".json"):
+        from oracle.store.markdown import json_records  # seldom
+
+        document = json_records.parse(kept)
+    else:
+        document = markdown.parse(kept)
     if b"<oracle-context" in kept:  # which a hook adds to a prompt
         from oracle.domain.injection import envelope
 
@@ -89,72 +91,6 @@ def parse(path: str, raw: bytes) -> Document:
     return Document(
         document.fields, document.body, document.body_line, document.key_lines, (*document.problems, problem)
     )
-
-
-def parse_json(raw: bytes) -> Document:
-    """Parse a JSON record of the old layouts: scalars become text; prose fields and evidence become the body."""
-    text, problems = _decode(raw)
-    content = documents.parse_json(text)
-    if content is None:
-        return Document({}, text, 1, {}, (*problems, Problem(_bad_line(text), say("The file is not valid JSON."))))
-    if not isinstance(content, dict):
-        return Document({}, text, 1, {}, (*problems, Problem(1, say("The JSON is not an object."))))
-    fields = {_clean(key): _value(item) for key, item in content.items() if key not in _PROSE_KEYS or key == "detail"}
-    body = "\n\n".join(
-        _strings(
-            [
-                content.get("body", ""),
-                content.get("reason", ""),
-                content.get("summary", ""),
-                content.get("evidence", []),
-            ]
-        )
-    )
-    return Document(fields, _clean(body), 1, {}, problems)
-
-
-def _decode(raw: bytes) -> tuple[str, tuple[Problem, ...]]:
-    encoding = documents.encoding_of(raw)
-    if encoding != "utf-8":
-        reason = say("The file is written in {encoding}; save it as UTF-8.", encoding=encoding.upper())
-        return _clean(documents.text_of(raw)), (Problem(1, reason),)
-    try:
-        return _clean(raw.decode("utf-8-sig")), ()
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        reason = say("The file is not UTF-8 from here on; bytes that can't be read were replaced.")
-        return _clean(raw.decode("utf-8-sig", "replace")), (Problem(line, reason),)
-
-
-def _bad_line(text: str) -> int:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError) as error:
-        return int(getattr(error, "lineno", 1))
-    return 1
-
-
-def _value(stated: Value) -> Value:
-    if isinstance(stated, dict):
-        return {_clean(key): _value(item) for key, item in stated.items()}
-    if isinstance(stated, list):
-        return [_value(item) for item in stated]
-    return _clean(stated)
-
-
-def _clean(text: str) -> str:
-    """Replace what UTF-8 text cannot store: NUL and lone surrogates."""
-    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
-
-
-def _strings(stated: object) -> list[str]:
-    if isinstance(stated, str):
-        return [stated] if stated else []
-    if isinstance(stated, Mapping):
-        return [text for item in stated.values() for text in _strings(item)]
-    if isinstance(stated, Sequence):
-        return [text for item in stated for text in _strings(item)]
-    return []
 
 
 # Writing --------------------------------------------------------------------------------------------------------------
@@ -192,45 +128,72 @@ def render(checked: CheckedDraft, moment: datetime, number: int = 1) -> Created:
 
 
 def _name(draft: Draft, moment: datetime) -> str:
-    from oracle.domain.records.drafts import name_of  # reading a record does not pay for it
-
-    return f"{timestamps.print_stamp(moment)}-{name_of(draft.title)}"
+    return f"{timestamps.print_stamp(moment)}-{draft.file_name}"
 
 
-def find_same(root: Root, checked: CheckedDraft, moment: datetime, taken: Collection[str] = ()) -> Created | None:
-    """Return the record that the same draft gave within SAME_WITHIN before `moment`, but none of the paths `taken`.
+# The same again -------------------------------------------------------------------------------------------------------
 
-    So a write that failed at its end can be repeated. The record is synced to disk. Raises DiskFailure.
+_Written = Mapping[str, Sequence[tuple[datetime, int]]]
+"""When records were written, and the numbers at the ends of their names, by the title part of a name."""
+
+
+def find_same(root: Root, drafts: Sequence[CheckedDraft], moment: datetime) -> list[Created | None]:
+    """Return for each draft the record that the same draft gave within SAME_WITHIN before `moment`, or None.
+
+    Equal drafts get a record each. What is found is synced to disk. Raises DiskFailure.
     """
-    folder = root.join(checked.folder)
+    titles = {checked.draft.file_name for checked in drafts}
+    recent = {folder: _recent(root.join(folder), titles, moment) for folder in {checked.folder for checked in drafts}}
+    taken: set[str] = set()
+    return [_find_one(root, checked, recent[checked.folder], taken) for checked in drafts]
+
+
+def _recent(folder: str, titles: Collection[str], moment: datetime) -> _Written:
+    """Return the records of the last SAME_WITHIN with these titles. A name that ends in a number may be of either title."""
     oldest = moment - SAME_WITHIN
+    first = timestamps.print_stamp(oldest)
     try:
         if os.stat(folder).st_mtime < oldest.timestamp():
-            return None
-        names = sorted(name for name in os.listdir(folder) if name >= timestamps.print_stamp(oldest))
-        for name in names:
-            found = _same(checked, name.removesuffix(".md"), moment)
-            if found is None or found.path in taken or read(root.join(found.path)) != found.raw:
-                continue
-            files.sync_file(root.join(found.path))
-            files.sync_folder(folder)
-            return found
+            return {}
+        names = sorted(name for name in os.listdir(folder) if name >= first)
     except FileNotFoundError:
-        return None
+        return {}
     except OSError as error:
         raise files.disk_failure(folder, error) from error
+    by_title: dict[str, list[tuple[datetime, int]]] = {}
+    for name in names:
+        whole = name[len(first) + 1 :].removesuffix(".md")
+        shorter, _, number = whole.rpartition("-")
+        for title, digits in ((whole, "1"), (shorter, number)):
+            if title not in titles or not digits.isdecimal():
+                continue
+            written = timestamps.parse_stamp(name)
+            if written is not None and written <= moment:
+                by_title.setdefault(title, []).append((written, int(digits)))
+    return by_title
+
+
+def _find_one(root: Root, checked: CheckedDraft, recent: _Written, taken: set[str]) -> Created | None:
+    for written, number in recent.get(checked.draft.file_name, ()):
+        found = render(checked, written, number)
+        if found.path not in taken and _is_on_disk(root, found):
+            taken.add(found.path)
+            return found
     return None
 
 
-def _same(checked: CheckedDraft, stem: str, latest: datetime) -> Created | None:
-    """Return a draft as the record with a name would be, None if the name is of another draft or a later moment."""
-    written = timestamps.parse_stamp(stem)
-    if written is None or written > latest:
-        return None
-    number = stem.removeprefix(_name(checked.draft, written))
-    if number == stem or not (number == "" or (number[0] == "-" and number[1:].isdecimal())):
-        return None
-    return render(checked, written, int(number[1:] or 1))
+def _is_on_disk(root: Root, record: Created) -> bool:
+    path = root.join(record.path)
+    try:
+        if read(path) != record.raw:
+            return False
+        files.sync_file(path)
+        files.sync_folder(os.path.dirname(path))
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise files.disk_failure(path, error) from error
+    return True
 
 
 def create_all(root: Root, drafts: Sequence[CheckedDraft], moments: Sequence[datetime]) -> list[Created]:

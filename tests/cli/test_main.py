@@ -208,7 +208,8 @@ def test_an_interrupt_is_quiet(oracle, monkeypatch):
 def test_a_real_interrupt_is_quiet_and_writes_nothing(root):
     words = ("write", "plan", "--project", "arena", "--title", "T", "--memory-dir", str(root), "-")
     with process(*words, stdin=subprocess.PIPE) as running:
-        os.write(running.stdin.fileno(), b"x" * 100_000)  # more than a pipe holds, so it ends once the text is being read
+        # more than a pipe holds, so that this ends once the text is being read
+        os.write(running.stdin.fileno(), b"x" * 100_000)
         running.send_signal(signal.SIGINT)
         out, err = running.communicate(timeout=120)
     assert (running.returncode, out, err) == (130, b"", b"")

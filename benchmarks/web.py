@@ -1,6 +1,7 @@
 """Measure the pages of `oracle web`: the time of the server, the bytes, the first paint in Chromium, memory under load.
 
-    benchmarks/web.py [--records 100000] [--handoffs 1000] [--seconds 20] [--root DIR]
+    benchmarks/web.py [--records 100000] [--handoffs 1000] [--seconds 20] [--rate 20] [--root DIR]
+    benchmarks/web.py --load-only --seconds 3600     # a page that is open for an hour
 
 It makes a Root with a team, or copies DIR and adds the team. The time of a page is the least time to its answer, or the mean
 processor time of the server if that is less: a busy machine stretches both. Other times are the least of several. Exits with
@@ -10,7 +11,6 @@ processor time of the server if that is less: a busy machine stretches both. Oth
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import os
 import resource
@@ -22,15 +22,23 @@ import threading
 import time
 import urllib.request
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from playwright.sync_api import BrowserContext, Playwright
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(CHECKOUT))
+BROWSER = os.environ.get("ORACLE_CHROMIUM") or shutil.which("chromium") or ""
 START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from oracle.cli.main import run; sys.exit(run())"
 
 MS_NOW, MS_MORE_THAN_SEARCH, MS_GRAPH, MS_PAINT = 60, 20, 250, 600
 MOST_BYTES, MOST_GROWTH = 150_000, 10 * 1024 * 1024
 PAGES = ("/", "/search?q=retry+policy", "/timeline", "/handoffs", "/decisions", "/graph?name={target}&depth=2&most=200")
 TASKS = 40
+PROJECTS = "alder birch cedar dogwood elm fir ginkgo hazel juniper larch maple oak poplar rowan spruce willow".split()
 
 
 def make_records(root: Path, count: int) -> None:
@@ -94,20 +102,21 @@ class Served:
         pages = Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]
         return int(pages) * resource.getpagesize()
 
+    def window(self, driver: Playwright) -> BrowserContext:
+        """Return a window of Chromium that was let in."""
+        words = ["--no-sandbox"] if os.geteuid() == 0 else []
+        made = driver.chromium.launch(executable_path=BROWSER, args=words).new_context()
+        name, _, value = self.cookie.partition("=")
+        made.add_cookies([{"name": name, "value": value, "url": self.base}])
+        return made
+
     def paint(self, address: str, times: int) -> float:
-        """Return the least milliseconds until Chromium paints a page, 0 without Chromium."""
-        browser = os.environ.get("ORACLE_CHROMIUM") or shutil.which("chromium")
-        if not browser:
-            return 0.0
+        """Return the least milliseconds until Chromium paints a page."""
         from playwright.sync_api import sync_playwright
 
-        name, _, value = self.cookie.partition("=")
-        words = ["--no-sandbox"] if os.geteuid() == 0 else []
         script = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0"
         with sync_playwright() as driver:
-            window = driver.chromium.launch(executable_path=browser, args=words).new_context()
-            window.add_cookies([{"name": name, "value": value, "url": self.base}])
-            page = window.new_page()
+            page = self.window(driver).new_page()
             paints = []
             for _ in range(times):
                 page.goto(self.base + address, wait_until="load")
@@ -131,34 +140,74 @@ def search_ms(root: Path, words: str, times: int) -> float:
     return sum(taken[1:]) / times
 
 
-def load(served: Served, root: Path, seconds: float) -> tuple[int, int, int]:
-    """Write and read for a while, with a page that listens. Returns the bytes before and after, and the pages that were read."""
-    from oracle.api import Oracle
-    from oracle.domain.records.drafts import Draft
+class Writer:
+    """Writes records at a steady rate, spread over projects as a team's are, until it is left."""
 
-    is_over = threading.Event()
+    def __init__(self, root: Path, rate: float) -> None:
+        self._root, self._rate = root, rate
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._write, daemon=True)
+        self.count = 0
 
-    def listen() -> None:
-        request = urllib.request.Request(f"{served.base}/events", headers={"Cookie": served.cookie})  # noqa: S310
-        with contextlib.suppress(OSError), urllib.request.urlopen(request, timeout=seconds + 30) as reply:  # noqa: S310
-            while not is_over.is_set():
-                reply.readline()
+    def __enter__(self) -> Writer:
+        self._thread.start()
+        return self
 
-    threading.Thread(target=listen, daemon=True).start()
-    for _ in range(3):
-        for address in ("/", "/timeline"):
-            served.get(address)
-    before, read = served.memory(), 0
-    ends = time.monotonic() + seconds
-    with Oracle.open(str(root)) as oracle:
-        while time.monotonic() < ends:
-            oracle.write(Draft("decision", "bench", f"Load {time.time_ns()}", body="Under load."))
-            served.get("/")
-            served.get("/timeline")
-            read += 2
-            time.sleep(0.1)
-    is_over.set()
-    return before, served.memory(), read
+    def __exit__(self, *_: object) -> None:
+        self._is_over.set()
+        self._thread.join()
+
+    def _write(self) -> None:
+        from oracle.api import Oracle
+        from oracle.domain.records.drafts import Draft
+
+        due = time.monotonic()
+        with Oracle.open(str(self._root)) as oracle:
+            while not self._is_over.is_set():
+                project = PROJECTS[self.count % len(PROJECTS)]
+                oracle.write(Draft("decision", project, f"Load {self.count}", body="Under load."))
+                self.count += 1
+                due = max(due + 1 / self._rate, time.monotonic() - 1)  # what was missed for long is not made up for
+                self._is_over.wait(max(0.0, due - time.monotonic()))
+
+
+class Sample(NamedTuple):
+    """What an open page and its server held at a moment: seconds since the start, records written, renewals, bytes, nodes."""
+
+    seconds: float
+    written: int
+    renewals: int
+    server: int
+    heap: int
+    nodes: int
+
+    def line(self) -> str:
+        """Return it as a row of a table."""
+        memory = f"{self.server / 1e6:.1f} MB\t{self.heap / 1e6:.2f} MB\t{self.nodes} nodes"
+        return f"  {self.seconds:.0f} s\t{self.written} written\t{self.renewals} renewals\t{memory}"
+
+
+def watch_load(served: Served, root: Path, seconds: float, rate: float) -> list[Sample]:
+    """Keep a page open while records are written. Returns samples, the first once the page has renewed itself for a while."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        page = served.window(driver).new_page()
+        renewed: list[str] = []
+        page.on("response", lambda reply: renewed.append(reply.url) if reply.request.resource_type == "fetch" else None)
+        page.goto(f"{served.base}/timeline", wait_until="load")
+        session = page.context.new_cdp_session(page)
+        began, every, found = time.monotonic(), max(5.0, seconds / 60), list[Sample]()
+        with Writer(root, rate) as writer:
+            while not found or found[-1].seconds < seconds:
+                page.wait_for_timeout(every * 1000)
+                session.send("HeapProfiler.collectGarbage")
+                heap = int(session.send("Runtime.getHeapUsage")["usedSize"])
+                nodes = int(session.send("Memory.getDOMCounters")["nodes"])
+                passed = time.monotonic() - began
+                found.append(Sample(passed, writer.count, len(renewed), served.memory(), heap, nodes))
+                print(found[-1].line(), flush=True)
+    return found[1:] or found
 
 
 def main() -> int:
@@ -167,6 +216,8 @@ def main() -> int:
     parser.add_argument("--records", type=int, default=100_000)
     parser.add_argument("--handoffs", type=int, default=1000)
     parser.add_argument("--seconds", type=float, default=20, help="how long the load lasts (default 20)")
+    parser.add_argument("--rate", type=float, default=20, help="records that are written in a second (default 20)")
+    parser.add_argument("--load-only", action="store_true", help="measure no page, only what one that is open holds")
     parser.add_argument("--times", type=int, default=15, help="requests of each page (default 15)")
     parser.add_argument("--root", help="copy this Root instead of making records")
     given = parser.parse_args()
@@ -189,32 +240,45 @@ def report(root: Path, home: Path, given: argparse.Namespace) -> int:
     missed = []
 
     def tell(what: str, figure: float, bar: float, unit: str) -> None:
-        print(f"{what}\t{figure:.0f} {unit}\tbar {bar:.0f}")
+        print(f"{what}\t{figure:.0f} {unit}\tbar {bar:.0f}", flush=True)
         if figure > bar:
             missed.append(what)
 
-    plain = search_ms(root, "retry policy", given.times)
+    plain = 0.0 if given.load_only else search_ms(root, "retry policy", given.times)
     served = Served(root, home)
     try:
-        for pattern in PAGES:
-            address = pattern.format(target="entity:taskid:BENCH-1")
-            for _ in range(4):  # each thread reads once
-                served.get(address)
-            used = served.processor_ms()
-            taken = [served.get(address) for _ in range(given.times)]
-            used = (served.processor_ms() - used) / given.times
-            bar = {"/": MS_NOW, PAGES[1]: plain + MS_MORE_THAN_SEARCH, PAGES[-1]: MS_GRAPH}.get(pattern, MS_GRAPH)
-            tell(address, min(used, *(ms for ms, _ in taken)), bar, "ms")
-            tell(f"{address} size", taken[-1][1], MOST_BYTES, "bytes")
-        tell("first paint of /", served.paint("/", 5), MS_PAINT, "ms")
-        before, after, read = load(served, root, given.seconds)
-        tell(f"growth of memory over {read} pages", after - before, MOST_GROWTH, "bytes")
-        print(f"memory\t{after / 1024 / 1024:.0f} MB")
+        if not given.load_only:
+            measure_pages(served, plain, given.times, tell)
+        if BROWSER:
+            if not given.load_only:
+                tell("first paint of /", served.paint("/", 5), MS_PAINT, "ms")
+            samples = watch_load(served, root, given.seconds, given.rate)
+            print(f"{samples[-1].written / samples[-1].seconds:.1f} records were written in a second")
+            for what in ("server", "heap"):
+                held = [getattr(one, what) for one in samples]
+                tell(f"{what}: last and first sample differ by", held[-1] - held[0], MOST_GROWTH, "bytes")
+                print(f"{what}: least {min(held) / 1e6:.1f} MB, most {max(held) / 1e6:.1f} MB")
+        else:
+            print("no Chromium: neither paint nor load was measured")
     finally:
         served.process.terminate()
         served.process.wait()
     print("missed: " + ", ".join(missed) if missed else "every bar is met")
     return int(bool(missed))
+
+
+def measure_pages(served: Served, plain: float, times: int, tell: Callable[[str, float, float, str], None]) -> None:
+    """Measure the time and the bytes of each page; `plain` is the time of a search without a page, in milliseconds."""
+    for pattern in PAGES:
+        address = pattern.format(target="entity:taskid:BENCH-1")
+        for _ in range(4):  # each thread reads once
+            served.get(address)
+        used = served.processor_ms()
+        taken = [served.get(address) for _ in range(times)]
+        used = (served.processor_ms() - used) / times
+        bar = {"/": MS_NOW, PAGES[1]: plain + MS_MORE_THAN_SEARCH, PAGES[-1]: MS_GRAPH}.get(pattern, MS_GRAPH)
+        tell(address, min(used, *(ms for ms, _ in taken)), bar, "ms")
+        tell(f"{address} size", taken[-1][1], MOST_BYTES, "bytes")
 
 
 if __name__ == "__main__":

@@ -151,9 +151,11 @@ class Call:
 
     def take(self, found: Found) -> None:
         """Keep what belongs beside a result that was looked up, and say if the models were left out."""
-        self.words_only = found.words_only
         if found.words_only:
-            self.note(found.words_only)
+            self.words_only = say(
+                "only words were searched, as {why}; or add --meaning to load the models now", why=found.words_only
+            )
+            self.note(self.words_only)
         self.standing = self._beside(found.standing) if self.as_json else {}
 
     def _beside(self, standing: Mapping[str, object]) -> dict[str, object]:

@@ -144,19 +144,20 @@ class Index:
             return False
         return self._was_behind
 
-    def follow(self, *, full: bool, doubted: Collection[str] = (), patience: float) -> bool:
+    def follow(self, *, full: bool | None, doubted: Collection[str] = (), patience: float) -> bool:
         """Bring the index up to date after a reported change.
 
         Returns False if others held the lock for all of `patience`.
 
-        Only `full` scans every file; files in the `doubted` folders may have changed in place. Unlike `read`, it never
-        uses an index in memory. Raises DiskFailure, TreeEmptied, RootUnusable.
+        Only `full` scans every file, and None those that a query would look at; files in the `doubted` folders may have
+        changed in place. Unlike `read`, it never uses an index in memory. Raises DiskFailure, TreeEmptied, RootUnusable.
         """
+        is_told = full is not None
         try:
-            self._fresh_connection(fresh=full, is_told=True, doubted=doubted, patience=patience)
+            self._fresh_connection(fresh=bool(full), is_told=is_told, doubted=doubted, patience=patience)
         except sqlite3.DatabaseError as error:
             self._recover(error)
-            self._fresh_connection(fresh=full, is_told=True, doubted=doubted, patience=patience)
+            self._fresh_connection(fresh=bool(full), is_told=is_told, doubted=doubted, patience=patience)
         return not self._stale
 
     def _ask(self, work: Callable[[sqlite3.Connection], T], *, fresh: bool, is_again: bool) -> T:

@@ -19,7 +19,7 @@ from oracle.store.root.lock import vouched_ns
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Sequence
+    from collections.abc import Iterable
     from typing import NamedTuple
 
     from oracle.store.root.layout import Root
@@ -98,11 +98,11 @@ def note_part(connection: sqlite3.Connection, part: Part) -> None:
         set_meta(connection, "full_look", f"{part.began_ns} {part.cost_ns}")
 
 
-def folders_edited(connection: sqlite3.Connection, root: Root, paths: Sequence[str]) -> set[str]:
-    """Stat the files of these records, and return the folders in which one differs from its row."""
+def folders_edited(connection: sqlite3.Connection, root: Root, paths: Iterable[str]) -> set[str]:
+    """Stat the files of these records, and return the folders in which one differs from its row; one without a row is left out."""
     select = "SELECT mtime_ns, size, inode, ctime_ns FROM record WHERE path = ?"
     rows = ((path, connection.execute(select, (path,)).fetchone()) for path in paths)
-    return {path.rpartition("/")[0] for path, row in rows if row is None or _differs(root, path, list(row))}
+    return {path.rpartition("/")[0] for path, row in rows if row is not None and _differs(root, path, list(row))}
 
 
 def _is_recent(moment_ns: int, now_ns: int, within_ns: int) -> bool:

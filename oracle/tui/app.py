@@ -66,7 +66,7 @@ class WatchApp(PanesApp):
 
     def action_copy(self) -> None:
         """Copy the name of what is chosen to the clipboard of the terminal (OSC 52)."""
-        name = visible(self.chosen or self.rows.line.task[1])
+        name = visible(self.chosen or self.chosen_task)
         if name:
             self.copy_to_clipboard(name)
             self.report(say("copied: {name}", name=name))

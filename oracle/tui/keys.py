@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from oracle.domain.layout import cells
 from oracle.domain.values import value
-from oracle.wording import Sentence, say
+from oracle.wording import Sentence, say, visible
 
 NOW, RECORDS, RECORD, GRAPH, LOG = PANES = ("now", "records", "record", "graph", "log")
 
@@ -28,13 +29,13 @@ KEYS = (
     Key("d", "d", "decide", say("decide"), (NOW,)),
     Key("a", "a", "acknowledge", say("acknowledge"), (NOW,)),
     Key("r", "r", "resume", say("resume"), (NOW,)),
-    Key("o", "o", "edit", say("edit"), _LISTS),
-    Key("y", "y", "copy", say("copy")),
-    Key("g", "g", "draw", say("graph"), _LISTS),
+    Key("slash", "/", "search", say("search")),
+    Key("backspace", "⌫", "go_back", say("back"), (RECORD, GRAPH)),
     Key("plus,equals_sign", "+", "deepen(1)", say("deeper"), (GRAPH,)),
     Key("minus", "-", "deepen(-1)", say("less deep"), (GRAPH,), is_at_foot=False),
-    Key("backspace", "⌫", "go_back", say("back"), (RECORD, GRAPH)),
-    Key("slash", "/", "search", say("search")),
+    Key("g", "g", "draw", say("graph")),
+    Key("o", "o", "edit", say("edit"), _LISTS),
+    Key("y", "y", "copy", say("copy")),
     Key("question_mark", "?", "help", say("help")),
     Key("q,ctrl+c", "q", "quit", say("quit")),
     Key("tab", "Tab", "turn(1)", say("next pane"), is_at_foot=False),
@@ -46,3 +47,11 @@ KEYS = (
     Key("", "↑ ↓ PgUp PgDn Home End", "", say("move"), is_at_foot=False),
     Key("", "Esc", "", say("leave the search, answer no"), is_at_foot=False),
 )
+
+
+def foot(pane: str, width: int) -> list[tuple[str, str]]:
+    """Return the keys of a pane with their meanings, as many as `width` columns hold; the help and the way out go last."""
+    found = [(key.shown, visible(key.label)) for key in KEYS if key.is_at_foot and pane in key.panes]
+    while len(found) > 1 and sum(cells(f"{shown} {label}  ") for shown, label in found) - 2 > width:
+        del found[-3 if len(found) > 2 else 0]
+    return found

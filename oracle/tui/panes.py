@@ -90,7 +90,7 @@ def _decision(found: OpenDecision) -> TableRow:
 def _handoff(item: ListedHandoff) -> TableRow:
     handoff = item.handoff
     ends = (item.project, handoff.asker, handoff.answerer)
-    texts = (handoff.task_id, handoff.state.step.value, item.age_shown, handoff.next_step, *ends)
+    texts = (handoff.task_id, item.state_shown, item.age_shown, handoff.next_step, *ends)
     return TableRow(texts, Line(handoff=item), WARNING if item.is_stale else PLAIN)
 
 

@@ -137,6 +137,7 @@ def search(context: Context, words: str, limit: int) -> Sequence[Hit]:
 class StoryPane:
     """The story of a handoff."""
 
+    task_id: str
     texts: Sequence[str]
 
     def lines(self, width: int) -> list[Line]:
@@ -150,7 +151,7 @@ def read_story(context: Context, project: str, task_id: str) -> StoryPane:
     from oracle.app.delivery import handoffs
     from oracle.app.delivery.story import lines_of
 
-    return StoryPane(lines_of(handoffs.tell(context, task_id, project=project)))
+    return StoryPane(task_id, lines_of(handoffs.tell(context, task_id, project=project)))
 
 
 @value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
@@ -15,7 +15,7 @@ from oracle.app import journal
 from oracle.app.overview.changes import HANDOFFS, JOURNAL, RECORDS, RootWatch
 from oracle.app.overview.now import look
 from oracle.domain.values import replace
-from oracle.errors import OracleError
+from oracle.errors import NotInMemory, OracleError
 from oracle.tui import keys, reading
 from oracle.tui.keys import GRAPH, KEYS, LOG, NOW, PANES, RECORD, TITLES
 from oracle.tui.lines import FAINT, STRONG, WARNING, Line, plain
@@ -36,6 +36,9 @@ LOOK_EVERY = 1.0
 
 LOOKS_A_MINUTE = 60
 """After so many looks, ages are renewed although nothing changed."""
+
+MOST_LOOKED_AT = 100
+"""Records of a list of which an edit in place is seen at the next look."""
 
 LONGEST_TRAIL = 50
 """Records that the way back leads to."""
@@ -77,6 +80,7 @@ class PanesApp(App[None]):
         self.pane = NOW
         self._reader = RootReader(memory_dir, self._warn)
         self._checker = RootReader(memory_dir, self._warn)
+        self._watcher = RootReader(memory_dir, lambda _: None)  # a question says what is wrong
         self._watch: RootWatch | None = None
         self.panes: dict[str, PaneContent] = dict.fromkeys(PANES, reading.EmptyPane())
         self.panes[keys.RECORDS] = RecordsPane()
@@ -102,6 +106,7 @@ class PanesApp(App[None]):
         """Leave the Root."""
         self._reader.close()
         self._checker.close()
+        self._watcher.close()
 
     # What is shown ----------------------------------------------------------------------------------------------------
 
@@ -138,8 +143,8 @@ class PanesApp(App[None]):
             for number, name in enumerate(PANES, 1)
         ]
         self.query_one("#titles", Bar).show(Line((*titles, (f"  {visible(self._reader.root)}", FAINT))))
-        shown = [key for key in KEYS if key.is_at_foot and self.pane in key.panes]
-        pieces = [piece for key in shown for piece in ((key.shown, STRONG), (f" {visible(key.label)}  ", ""))]
+        shown = keys.foot(self.pane, self.size.width)
+        pieces = [piece for key, label in shown for piece in ((key, STRONG), (f" {label}  ", ""))]
         self.query_one("#foot", Bar).show(Line(tuple(pieces)))
 
     def report(self, text: str, style: str = "") -> None:
@@ -150,7 +155,8 @@ class PanesApp(App[None]):
         self.call_later(self.report, line, WARNING)
 
     def on_rows_widened(self, message: Rows.Widened) -> None:
-        """Make the lines of a pane again for its new width."""
+        """Make the lines of a pane again for its new width, and name as many keys as there is room for."""
+        self._show_bars()
         name = message.rows.id or ""
         if name in self.panes:
             self.work(self._fill(name))
@@ -193,17 +199,26 @@ class PanesApp(App[None]):
 
     async def _look_for_changes(self) -> None:
         self._looks += 1
-        changed = set(await self.ask(self._changes))
+        changed = set(await self.ask(partial(self._changes, shown=self._paths_in_sight), self._watcher))
         if self._looks % LOOKS_A_MINUTE == 0:
             changed.add(HANDOFFS)
         for name in changed:
             self.stale.update(_STALE_BY[name])
         await self.renew(self.pane)
 
-    def _changes(self, context: Context) -> frozenset[str]:
+    def _changes(self, context: Context, shown: Sequence[str]) -> frozenset[str]:
         if self._watch is None:
             self._watch = RootWatch(context)
-        return self._watch.look()
+        return self._watch.look(shown)
+
+    @property
+    def _paths_in_sight(self) -> list[str]:
+        """The files of the records that are shown, or of the newest of a list."""
+        pane = self.panes[self.pane]
+        if isinstance(pane, reading.RecordPane):
+            return [pane.shown.record.path]
+        newest = pane.newest if isinstance(pane, RecordsPane) else ()
+        return [record.path for record in newest[:MOST_LOOKED_AT]]
 
     async def renew(self, name: str, *, from_top: bool = False) -> None:
         """Read again what a stale pane shows."""
@@ -278,13 +293,24 @@ class PanesApp(App[None]):
                 await self._fill(RECORD)
 
     def action_draw(self) -> None:
-        """Show the neighbourhood of the record that is chosen, or that is shown."""
+        """Show the neighbourhood of what is chosen or shown: of a record or an entity, or the records that name a task."""
         if target := self.chosen:
             self._draw(target)
+        elif task := self.chosen_task:
+            self.work(self._draw_task(task))
 
     def _draw(self, target: str) -> None:
         self._center, self._depth = target, 1
         self.work(self._open(GRAPH))
+
+    async def _draw_task(self, task: str) -> None:
+        before = self._center, self._depth
+        self._center, self._depth = f"entity:taskid:{task}", 1
+        try:
+            await self._open(GRAPH)
+        except NotInMemory:
+            self._center, self._depth = before
+            self.report(say("No record names {task}.", task=task))
 
     def action_deepen(self, by: int) -> None:
         """Walk one step farther, or less far."""
@@ -305,3 +331,10 @@ class PanesApp(App[None]):
         pane = self.panes[RECORD]
         shown = pane.shown.record.slug if self.pane == RECORD and isinstance(pane, reading.RecordPane) else ""
         return self.rows.line.target or shown
+
+    @property
+    def chosen_task(self) -> str:
+        """The task of the cursor's line, else the one whose story is shown."""
+        pane = self.panes[RECORD]
+        shown = pane.task_id if self.pane == RECORD and isinstance(pane, reading.StoryPane) else ""
+        return self.rows.line.task[1] or shown

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, quote, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import HTMLResponse, PlainTextResponse
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from oracle.serving import comparer
 from oracle.web import languages
@@ -22,7 +22,6 @@ from oracle.wording import say, spoken
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from oracle.web.languages import Languages
@@ -116,6 +115,7 @@ class Gate:
         response = None if code else self._open(scope, is_in=bool(session))
         if not code and not session and response is None:
             code = 403
+            response = Response(status_code=204) if scope["path"] == "/favicon.ico" else None
         if code or response:
             await (response or refuse(code))(scope, receive, _guarded(send))
             return

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections import Counter
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from oracle.app.overview.changes import RootWatch
@@ -22,6 +24,9 @@ INTERVAL = 1.0
 _SHARE = 20
 """How many times as long as a look takes the next one is put off."""
 
+FILES_SHARE = 0.01
+"""Share of a core that looks at the files of records may take: an edit in place changes no folder."""
+
 MOST_STREAMS = 12
 """Pages that listen at a time. A browser opens six."""
 
@@ -35,6 +40,7 @@ class Live:
         self._run = secrets.token_hex(4)
         self._number = 0
         self._listeners = 0
+        self._shown: Counter[str] = Counter()
         self._changed = asyncio.Event()
         self._looking: asyncio.Task[None] | None = None
 
@@ -48,9 +54,13 @@ class Live:
         """Whether no more pages may listen."""
         return self._listeners >= MOST_STREAMS
 
-    async def listen(self, seen: str) -> AsyncIterator[dict[str, str]]:
-        """Yield an event for each change after the state that a page has, the first at once if there was one."""
+    async def listen(self, seen: str, shown: str = "") -> AsyncIterator[dict[str, str]]:
+        """Yield an event for each change after the state that a page has, the first at once if there was one.
+
+        `shown` is the path of the record on the page, "" for none.
+        """
         self._listeners += 1
+        self._shown[shown] += 1
         if self._looking is None or self._looking.done():
             self._looking = asyncio.create_task(self._follow())
         try:
@@ -61,23 +71,26 @@ class Live:
                 await self._changed.wait()
         finally:
             self._listeners -= 1
+            self._shown -= Counter([shown])
 
     async def _follow(self) -> None:
         """Look again and again while pages listen."""
         clock = asyncio.get_running_loop().time
         while self._listeners:
             began = clock()
+            look = partial(self._has_changed, shown=tuple(filter(None, self._shown)))
             with suppress(OracleError):
-                if await self._worker.run(lambda: self._worker.with_context(self._has_changed)[0]):
+                changed, _ = await self._worker.run(partial(self._worker.with_context, look))
+                if changed:
                     self._number += 1
                     self._wake()
             await asyncio.sleep(max(INTERVAL, (clock() - began) * _SHARE))
 
-    def _has_changed(self, context: Context) -> bool:
+    def _has_changed(self, context: Context, shown: tuple[str, ...]) -> bool:
         """Return whether anything changed since the last look; the first one cannot tell, so it says yes."""
         if self._watch is None or self._watch[0] is not context:
-            self._watch = context, RootWatch(context)
-        return bool(self._watch[1].look())
+            self._watch = context, RootWatch(context, files_share=FILES_SHARE)
+        return bool(self._watch[1].look(shown))
 
     def close(self) -> None:
         """End the thread that looks."""

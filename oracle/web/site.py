@@ -14,13 +14,14 @@ from starlette.routing import Route
 from oracle.errors import Conflict, NotFound, OracleError, OwnershipError, UsageError
 from oracle.serving import Workers, note_crash
 from oracle.web import forms, languages, views
+from oracle.web.advice import advise
 from oracle.web.gate import TooLarge, refuse
 from oracle.web.live import Live
 from oracle.web.rooms import ROOMS, PageQuery, RoomPage
 from oracle.wording import say, spoken
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from starlette.requests import Request
 
@@ -54,6 +55,7 @@ class Site:
         routes += [
             Route("/events", self._events),
             Route("/static/{version}/{name}", _static),
+            Route("/favicon.ico", _icon),
             Route("/decisions", self._form(forms.decide), methods=["POST"]),
             Route("/handoff", self._form(forms.acknowledge), methods=["POST"]),
         ]
@@ -99,6 +101,7 @@ class Site:
         if self._waiting >= MOST_WAITING:
             return PlainTextResponse(spoken(say("Too many pages are being made. Wait a second.")), 503)
         language = languages.current()
+        address = request.url.path, dict(request.query_params)
         shared = {
             "path": request.url.path,
             "form_token": request.scope.get("form_token", "") if self._allows_writes else "",
@@ -107,20 +110,27 @@ class Site:
         }
         self._waiting += 1
         try:
-            return await self._workers.run(lambda: self._make(make, language, shared))
+            return await self._workers.run(lambda: self._make(make, language, shared, address))
         finally:
             self._waiting -= 1
 
-    def _make(self, make: Callable[[Context], RoomPage | str], language: str, shared: dict[str, object]) -> Response:
+    def _make(
+        self,
+        make: Callable[[Context], RoomPage | str],
+        language: str,
+        shared: dict[str, object],
+        address: tuple[str, Mapping[str, str]] = ("", {}),
+    ) -> Response:
         languages.use(language)
         warnings: list[str] = []
         status = 200
         try:
             page, warnings = self._workers.with_context(make)
         except OracleError as error:
-            page, status = _error_page(error), next((code for kind, code in _STATUSES if isinstance(error, kind)), 500)
+            page = _error_page(error, *address)
+            status = next((code for kind, code in _STATUSES if isinstance(error, kind)), 500)
         except Exception as error:  # noqa: BLE001 -- one page that fails must not end the server, nor show a traceback
-            page, status = _error_page(note_crash(self._root, error)), 500
+            page, status = _error_page(note_crash(self._root, error), *address), 500
         if isinstance(page, str):
             return RedirectResponse(page, 303)
         return HTMLResponse(views.render(page, warnings=warnings, **shared), status)
@@ -129,7 +139,8 @@ class Site:
         if self.live.is_full:
             return PlainTextResponse(spoken(say("Too many pages are open.")), 503)
         seen = request.headers.get("last-event-id") or request.query_params.get("since", "")
-        return EventSourceResponse(self.live.listen(seen), ping=_PING, send_timeout=_SEND_TIMEOUT)
+        shown = request.query_params.get("path", "")
+        return EventSourceResponse(self.live.listen(seen, shown), ping=_PING, send_timeout=_SEND_TIMEOUT)
 
     async def _missing(self, request: Request, _: Exception) -> Response:
         def none(_: Context) -> RoomPage:
@@ -142,8 +153,8 @@ def _bound(room: Room, address: PageQuery) -> Callable[[Context], RoomPage | str
     return lambda context: room(context, address)
 
 
-def _error_page(error: OracleError) -> RoomPage:
-    return RoomPage("error.html", say("Nothing to show"), {"error": error})
+def _error_page(error: OracleError, path: str, parameters: Mapping[str, str]) -> RoomPage:
+    return RoomPage("error.html", say("Nothing to show"), {"error": error, "advice": advise(error, path, parameters)})
 
 
 async def _static(request: Request) -> Response:
@@ -153,6 +164,12 @@ async def _static(request: Request) -> Response:
         return PlainTextResponse("", 404)
     content, kind = found
     return Response(content, media_type=kind, headers={"Cache-Control": "private, max-age=31536000, immutable"})
+
+
+async def _icon(_: Request) -> Response:
+    """Return the picture that a browser asks for where a page names none, such as a refusal."""
+    content, kind = views.statics()["icon.svg"]
+    return Response(content, media_type=kind, headers={"Cache-Control": "private, max-age=86400"})
 
 
 async def _too_large(_: Request, __: Exception) -> Response:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ from oracle.domain import timestamps
 from oracle.domain.links.links import reference_key
 from oracle.domain.names import is_entity
 from oracle.web import languages
+from oracle.web.advice import plainly
 from oracle.wording import say, say_many, spelled_lines, spoken
 
 if TYPE_CHECKING:
@@ -94,10 +95,22 @@ def _legible(item: object) -> object:
     return "" if item is None else spelled_lines(spoken(item) if isinstance(item, str) else str(item))
 
 
-def _code(text: str) -> Markup:
-    """Return a sentence with what it has in backticks as code."""
+def _code(text: str, *, copies: bool = False) -> Markup:
+    """Return a sentence with what it has in backticks as code; `copies` puts a button behind each command."""
     parts = [escape(part) for part in str(_legible(text)).split("`")]
-    return Markup("").join(Markup("<code>{}</code>").format(part) if at % 2 else part for at, part in enumerate(parts))
+    for at, part in list(enumerate(parts))[1::2]:
+        button = copy_button(part) if copies and part.startswith("oracle ") else ""
+        parts[at] = Markup("<code>{}</code>{}").format(part, button)
+    return Markup("").join(parts)
+
+
+def copy_button(command: str) -> Markup:
+    """Return a button that copies a command. It is only seen where scripts run."""
+    shown = _legible(command)
+    told = (shown, _legible(say("copied")), _legible(say("Copy {command}", command=command)), _legible(say("Copy")))
+    return Markup(
+        ' <button class="copy" type="button" data-text="{}" data-done="{}" aria-label="{}">{}</button>'
+    ).format(*told)
 
 
 @cache
@@ -112,6 +125,7 @@ def _environment() -> Environment:
         auto_reload=False,
     )
     made.globals |= {"say": say, "say_many": say_many, "to": to, "address_of": address_of, "static": static_address}
+    made.globals["copy_button"] = copy_button
     made.globals |= {
         "page_html": _page_html,
         "graph_svg": _graph_svg,
@@ -119,6 +133,7 @@ def _environment() -> Environment:
         "story_svg": _story_svg,
     }
     made.filters |= {"age": timestamps.say_age, "moment": timestamps.to_minute, "name": _short, "code": _code}
+    made.filters |= {"plainly": plainly, "commands": partial(_code, copies=True)}
     made.filters |= {"from_seconds": lambda seconds: timestamps.from_mtime(int(seconds * 1e9))}
     return made
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -29,6 +30,12 @@ def foreign(squad: Squad) -> Path:
 
 def create(squad: Squad) -> None:
     foreign(squad).write_text("# New\n", encoding="utf-8")
+
+
+def edit(squad: Squad) -> None:
+    """Change a record without a change of its folder."""
+    with foreign(squad).with_name("2026-04-26-old.md").open("a", encoding="utf-8") as stream:
+        stream.write("More.\n")
 
 
 def remove(squad: Squad) -> None:
@@ -95,3 +102,29 @@ def test_looks_at_records_take_only_their_share(busy: Squad, monkeypatch: pytest
     assert watch.look() == set()
     list_records(busy.open(), {})
     assert watch.look() == {RECORDS}  # another process found it
+
+
+@pytest.fixture
+def settled(busy: Squad) -> Squad:
+    """Give a team whose folders did not change lately: a younger one is read name by name at each look."""
+    for path in (foreign(busy).parent, *foreign(busy).parent.iterdir()):
+        os.utime(path, (1.7e9, 1.7e9))
+    return busy
+
+
+@pytest.mark.parametrize("share", [1e-6, 1.0])
+def test_a_record_in_sight_that_is_edited_in_place_is_seen_at_once(settled: Squad, share: float):
+    shown = ["projects/demo/builder/decision/2026-04-26-old.md", "projects/demo/builder/decision/none.md", "../x"]
+    watch = RootWatch(settled.open(), share=share, files_share=1e-6)
+    watch.look()
+    edit(settled)
+    assert (watch.look(), watch.look(shown), watch.look(shown)) == (set(), {RECORDS}, set())
+
+
+def test_any_other_record_that_is_edited_in_place_is_seen_by_and_by(settled: Squad, monkeypatch: pytest.MonkeyPatch):
+    watch = RootWatch(settled.open(), files_share=1.0)
+    watch.look()
+    edit(settled)
+    assert watch.look() == set()  # every file was looked at a moment ago
+    monkeypatch.setattr("oracle.index.fresh.FULL_LOOK_NS", 0)
+    assert watch.look() == {RECORDS}

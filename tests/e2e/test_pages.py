@@ -185,6 +185,25 @@ def test_a_page_renews_itself_and_leaves_alone_what_a_person_types(look: Any, sq
     assert window.complaints == []
 
 
+def test_a_record_that_is_edited_in_place_is_shown_as_it_is(look: Any, squad: Squad):
+    file = squad.path / "projects/demo/builder/decision/edited.md"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("# Edited\n\nBefore.\n", encoding="utf-8")
+    page = look().go("/record?name=edited")
+    page.wait_for_selector("article >> text=Before.")
+    file.write_text("# Edited\n\nBehind.\n", encoding="utf-8")
+    page.wait_for_selector("article >> text=Behind.", timeout=10_000)
+
+
+def test_a_command_is_copied(look: Any):
+    window = look(permissions=["clipboard-read", "clipboard-write"])
+    page = window.go("/handoff?task=Q-1")
+    page.locator("button.copy").first.click()
+    page.wait_for_selector("button.copy >> text=copied")
+    assert page.evaluate("navigator.clipboard.readText()").startswith("oracle ack Q-1 ")
+    assert window.complaints == []
+
+
 def test_keys_reach_everything(look: Any):
     page = look().go("/")
     page.keyboard.press("Tab")

@@ -38,16 +38,21 @@ def test_a_key_of_the_table_has_an_action(key: keys.Key):
 
 
 @pytest.mark.parametrize("pane", PANES)
-def test_the_foot_of_a_pane_fits_80_columns(play: Play, language: str, pane: str):
+def test_the_foot_of_a_pane_fits_any_width(play: Play, language: str, pane: str):
     async def scenario(watch: Watched) -> None:
         await watch.press(str(PANES.index(pane) + 1))
         await watch.until(lambda: watch.app.pane == pane)
         foot = watch.app.query_one("#foot").text
-        assert cell_len(foot.rstrip()) <= 80
         for key in KEYS:
             assert (f"{key.shown} {visible(key.label)}  " in foot) == (key.is_at_foot and pane in key.panes)
+        for width in (80, 60, 40, 20, 10):
+            await watch.pilot.resize_terminal(width, 24)
+            await watch.until(lambda width=width: cell_len(watch.app.query_one("#foot").text.rstrip()) <= width)
+            shown = watch.app.query_one("#foot").text
+            assert shown.endswith(foot[foot.index("q ") :])
+            assert width < 20 or "?" in shown
 
-    play(scenario)
+    play(scenario, size=(100, 24))
 
 
 @pytest.mark.usefixtures("language")
@@ -138,6 +143,29 @@ def test_a_record_says_what_replaced_it_and_who_links_to_it(play: Play):
         whole = "\n".join(watch.rows.texts)
         assert "superseded" in whole
         assert "retries-are-bounded" in whole
+
+    play(scenario)
+
+
+@pytest.mark.usefixtures("language")
+@pytest.mark.parametrize("opens", [False, True])
+def test_the_graph_of_a_handoff_shows_the_records_that_name_its_task(play: Play, squad: Squad, opens: bool):
+    squad.open().write(Draft("decision", "demo", "The bound", body="As Q-2 asked."))
+
+    async def scenario(watch: Watched) -> None:
+        for task, shown in (("Q-2", "the-bound"), ("Q-1", "")):
+            await watch.press("1")
+            await watch.point_at(task)
+            if opens:
+                await watch.press("enter")
+                await watch.until(lambda: watch.app.pane == keys.RECORD)
+            await watch.press("g")
+            if shown:
+                await watch.until(lambda: watch.app.pane == keys.GRAPH)
+                await watch.shows("the-bound")
+            else:
+                await watch.until(lambda: "Q-1" in watch.status)
+                assert watch.app.pane != keys.GRAPH
 
     play(scenario)
 
@@ -365,6 +393,25 @@ def test_a_new_record_arrives_by_itself_and_the_cursor_stays_on_its_line(play: P
         squad.open().write(Draft("decision", "demo", "Another one", body="New."))
         await watch.shows("Another one")
         assert OLD in watch.rows.line.text
+
+    play(scenario)
+
+
+@pytest.mark.parametrize("pane", [keys.RECORDS, keys.RECORD])
+def test_a_record_that_is_edited_in_place_is_shown_as_it_is(play: Play, squad: Squad, pane: str):
+    path = squad.path / "projects/demo/builder/decision/2026-04-26-plain.md"
+    path.parent.mkdir(parents=True)
+    path.write_text("# The old words\n\nBefore.\n", encoding="utf-8")
+
+    async def scenario(watch: Watched) -> None:
+        await watch.press("2")
+        await watch.point_at("The old words")
+        if pane == keys.RECORD:
+            await watch.press("enter")
+            await watch.shows("Before.")
+        await watch.until(lambda: watch.app._watch is not None)
+        path.write_text("# The new words\n\nBehind.\n", encoding="utf-8")
+        await watch.shows("The new words")
 
     play(scenario)
 

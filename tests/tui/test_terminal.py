@@ -93,6 +93,15 @@ def test_one_frame_is_plain_text(squad: Squad, capsys: pytest.CaptureFixture[str
         assert text in out
 
 
+def test_nothing_is_cut_in_the_frame_of_a_script(squad: Squad, capsys: pytest.CaptureFixture[str]):
+    name, objective = "REBUILD-THE-QUEUE-OF-ALL-SHOPS-17", "Is it bounded? " * 20
+    squad.ask(name, objective=objective)
+    assert run(["watch", "--once", "--memory-dir", str(squad.path)]) == 0
+    out = capsys.readouterr().out
+    assert name in out
+    assert "…" not in out
+
+
 def test_json_is_the_use_case(squad: Squad, capsys: pytest.CaptureFixture[str]):
     assert run(["watch", "--json", "--memory-dir", str(squad.path)]) == 0
     told = json.loads(capsys.readouterr().out)

@@ -81,6 +81,13 @@ def test_nothing_is_shown_without_a_cookie(stranger, address: str):
     assert "webhooks" not in reply.text.lower()
 
 
+def test_a_stranger_gets_an_empty_picture(stranger):
+    """A browser asks for it by itself, and a refusal would be one more complaint in its console."""
+    reply = stranger.get("/favicon.ico")
+    assert (reply.status_code, reply.content) == (204, b"")
+    assert stranger.get("/favicon.ico", headers={"host": "evil.example"}).status_code == 421
+
+
 def test_a_token_opens_one_browser(team):
     with Browser(team.path) as made:
         first = made.gate.token

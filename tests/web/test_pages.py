@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import re
+from html import unescape
+from typing import TYPE_CHECKING
 
 import pytest
 
+from oracle.app.delivery.handoffs import list_all
 from oracle.domain.records.drafts import Draft
+from tests.app.squad import Squad
 from tests.web.site import DECISION, PAGES, Browser, Seen
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ACTIVE = {"iframe", "object", "embed", "base", "img", "style", "math"}
 SHOWS = {
@@ -122,6 +129,62 @@ def test_what_cannot_be_shown_is_said(browser: Browser, address: str, status: in
     reply = browser.get(address)
     assert reply.status_code == status
     assert 'class="warning"' in reply.text
+
+
+WAYS_OUT = {
+    "/record?name=no-such-record": ["/search?q=no-such-record", "/timeline"],
+    "/record?name=webhook-retry-twise": ["/record?name=projects/demo/decision/"],
+    "/record?name=demo": ["/timeline"],
+    "/entity?name=NOPE-1": ["/search?q=NOPE-1"],
+    "/entity?name=entity:taskid:NOPE-1": ["/graph"],
+    "/graph?name=SHOP-13&depth=2": ["/search?q=SHOP-13"],
+    "/handoff?task=Q-9": ["/search?q=Q-9", "/handoffs"],
+    "/handoff?task=Q-1&project=nope": ["/handoffs"],
+    "/handoffs?state=nope": ["/handoffs?state=open"],
+    "/timeline?project=nope": ["/timeline"],
+    "/timeline?seat=bilder": [],
+    "/timeline?since=yesterday": [],
+    "/search?q=webhooks&project=../..": [],
+    "/record": [],
+    "/nothing": [],
+}
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("address", WAYS_OUT)
+def test_an_error_speaks_of_pages_and_not_of_options(browser: Browser, address: str, language: str):
+    """A command that only shows something is a page here; what repairs something stays a command."""
+    html = browser.get(address, **{"accept-language": language}).text
+    (main,) = re.findall(r"<main.*?</main>", html, re.DOTALL)
+    text = Seen(main).text
+    assert not re.search(r"(?<!\w)--[a-z]|oracle (?:list|show|search|handoffs|backlinks|index)|not_in_\w+", text), text
+    ways = Seen(main).addresses
+    assert [one for one in WAYS_OUT[address] if not any(way.startswith(one) for way in ways)] == []
+    assert {way: code for way in ways if (code := browser.get(way).status_code) != 200} == {}
+
+
+def test_a_task_of_two_projects_is_a_choice(tmp_path: Path):
+    squads = [Squad(tmp_path, project=name) for name in ("shop", "bank")]
+    for squad in squads:
+        squad.ask("Q-1", notifies=False)
+    with Browser(squads[0].path) as made:
+        reply = made.get("/handoff?task=Q-1")
+        ways = [way for way in Seen(reply.text).addresses if way.startswith("/handoff?")]
+        assert (reply.status_code, ways) == (400, [f"/handoff?task=Q-1&project={name}" for name in ("bank", "shop")])
+        assert [made.get(way).status_code for way in ways] == [200, 200]
+
+
+@pytest.mark.parametrize("address", ["/", "/handoffs", "/handoff?task=Q-1"])
+def test_the_command_of_a_next_step_can_be_copied(team: Squad, browser: Browser, address: str):
+    wanted = {item.command for item in list_all(team.oracle).items if "Q-2" not in address and item.command}
+    html = browser.get(address).text
+    offered = {unescape(found) for found in re.findall(r'class="copy"[^>]* data-text="([^"]*)"', html)}
+    assert offered <= wanted
+    assert any(one.startswith("oracle ack Q-1 ") for one in offered)
+
+
+def test_a_browser_gets_a_picture_for_its_tab(browser: Browser):
+    assert browser.get("/favicon.ico").headers["content-type"] == "image/svg+xml"
 
 
 @pytest.mark.parametrize("shape", ["word " * 400_000, "line\n" * 100_000, "<b>&\n" * 50_000, f"{'a' * 39_990}\n" * 20])

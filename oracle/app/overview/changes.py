@@ -1,39 +1,69 @@
-"""See cheaply what of a Root changed: a view that stays open asks every second. Folders are looked at, no file is read."""
+"""See cheaply what of a Root changed: a view that stays open asks every second. Folders and files are looked at, none is read."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 
 from oracle.app.context import Context
 from oracle.app.delivery.team import Team, open_teams
 from oracle.errors import OracleError
+from oracle.index.rounds import folders_edited
 from oracle.store.root import profile
 
 RECORDS, HANDOFFS, JOURNAL = "records", "handoffs", "journal"
 
-SHARE = 0.005
+SHARE = 0.004
 """Share of a core that looks at the folders of records may take. With thousands of them there is a longer rest after each."""
+
+FILES_SHARE = 0.002
+"""The same of looks at the files of records, which only find what was edited in place."""
 
 State = tuple[object, ...]
 
 
-class RootWatch:
-    """What changed since the last look. The first look finds everything changed."""
+class _Allowance:
+    """Time for some work: after each time it rests until no more than a share of a core was used."""
 
-    def __init__(self, context: Context, *, share: float = SHARE) -> None:
-        self._context = context
+    def __init__(self, share: float) -> None:
         self._share = share
         self._rests_until = 0.0
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it has rested."""
+        return time.monotonic() >= self._rests_until
+
+    @contextmanager
+    def spent(self) -> Iterator[None]:
+        """Take the time of a block from it."""
+        began = time.monotonic()
+        yield
+        self._rests_until = began + (time.monotonic() - began) / self._share
+
+
+class RootWatch:
+    """What changed since the last look. The first look finds everything changed. Nobody else may use its Context.
+
+    `share` and `files_share` are the shares of a core, from 0 to 1, that looks at folders and at files may take.
+    """
+
+    def __init__(self, context: Context, *, share: float = SHARE, files_share: float = FILES_SHARE) -> None:
+        self._context = context
+        self._folders, self._files = _Allowance(share), _Allowance(files_share)
         self._teams: list[Team] = []
         self._profiles: State = ()
         self._seen: dict[str, State] = {}
 
-    def look(self) -> frozenset[str]:
-        """Return which of RECORDS, HANDOFFS and JOURNAL changed. A record that is edited in place is left to queries."""
+    def look(self, shown: Collection[str] = ()) -> frozenset[str]:
+        """Return which of RECORDS, HANDOFFS and JOURNAL changed.
+
+        `shown` are the paths of records in sight: one that was edited in place is seen now, any other by and by.
+        """
         looks: dict[str, Callable[[], State]] = {
-            RECORDS: self._records,
+            RECORDS: lambda: self._records(shown),
             HANDOFFS: self._handoffs,
             JOURNAL: self._journal,
         }
@@ -42,16 +72,21 @@ class RootWatch:
         self._seen = now
         return changed
 
-    def _records(self) -> State:
-        began = time.monotonic()
+    def _records(self, shown: Collection[str]) -> State:
+        index = self._context.index
+        index.is_hasty = True  # a few files at a time, so that the next look is not late
         try:
-            if began >= self._rests_until:
-                self._context.index.follow(full=False, patience=0.0)
-                cost = time.monotonic() - began
-                self._rests_until = began + cost / self._share
+            if self._files.is_due:
+                with self._files.spent(), self._folders.spent():
+                    index.follow(full=None, patience=0.0)
+            elif self._folders.is_due:
+                with self._folders.spent():
+                    index.follow(full=False, patience=0.0)
+            if edited := folders_edited(index.database.connect(), self._context.root, shown) if shown else None:
+                index.follow(full=False, doubted=edited, patience=0.0)
         except OracleError:  # a Root that can't be written: a query says so
             return self._seen.get(RECORDS, ("unknown",))
-        return (self._context.index.version,)  # what other processes wrote shows without a look at folders
+        return (index.version,)  # what other processes wrote shows without a look at folders
 
     def _journal(self) -> State:
         return _state(self._context.root.events)

@@ -47,7 +47,7 @@ _MODULES = frozenset(
 
 @value
 class Found:
-    """A result, the standing of the index that gave it, and why the models were left out (`words_only`, "" if they were not)."""
+    """A result, the standing of the index that gave it, and why the models were left out (`words_only`, "" if not)."""
 
     result: Any
     standing: Mapping[str, object]
@@ -66,8 +66,7 @@ def find(context: Context, command: str, parameters: Mapping[str, object], *, lo
     found = _perform(context, command, parameters)
     if loads_models or parameters.get("lexical") or not has_meaning(context):
         return found
-    left_out = say("only words were searched, as {why}; or add --meaning to load the models now", why=why)
-    return Found(found.result, found.standing, left_out)
+    return Found(found.result, found.standing, why)
 
 
 def require_words(text: str) -> None:

@@ -12,6 +12,9 @@ from oracle.cli.session import Call, needs_extra
 from oracle.errors import UsageError
 from oracle.wording import say
 
+_WHOLE = 1000
+"""Columns of a frame that a script reads: there nothing is cut."""
+
 watch_app = single()
 
 
@@ -45,4 +48,5 @@ def _print(call: Call) -> None:
     if call.as_json:
         call.print_json(found.as_json())
     else:
-        write_out("".join(f"{line.text}\n" for line in NowPane(found).lines(columns())))
+        width = columns() if is_terminal(sys.stdout) else _WHOLE
+        write_out("".join(f"{line.text}\n" for line in NowPane(found).lines(width)))

@@ -48,7 +48,7 @@
   let source = null;
   const listen = () => {
     if (source || document.hidden) return;
-    source = new EventSource(`/events?since=${encodeURIComponent(state)}`);
+    source = new EventSource(`/events?${new URLSearchParams({ since: state, path: document.body.dataset.path || "" })}`);
     source.addEventListener("change", (event) => { state = event.lastEventId; renewSoon(); });
   };
   const stop = () => { source?.close(); source = null; };
@@ -67,6 +67,23 @@
     if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea")) return;
     event.preventDefault();
     document.getElementById("quick").focus();
+  });
+
+  // A page that is not on this machine's own address has no clipboard of its own: a field to copy from does there.
+  const copy = async (text) => {
+    if (navigator.clipboard) { await navigator.clipboard.writeText(text); return; }
+    const field = document.createElement("textarea");
+    field.value = text;
+    document.body.append(field);
+    field.select();
+    document.execCommand("copy");
+    field.remove();
+  };
+  document.addEventListener("click", async (event) => {
+    const button = event.target.closest("button.copy");
+    if (!button) return;
+    await copy(button.dataset.text);
+    button.textContent = live.textContent = button.dataset.done;
   });
 
   // Drawings: drag moves, the wheel with Ctrl and the keys + - 0 change the size.

@@ -27,7 +27,7 @@ MOST_ROWS = 100
 MOST_NODES, FEW_NODES = 200, 60
 """Nodes of a drawing, and how many it begins with."""
 
-MOST_LINES, MOST_CHARACTERS = 1000, 40_000
+MOST_LINES, MOST_CHARACTERS = 1000, 24_000
 """Lines and characters of a record on one page."""
 
 MOST_NOW = 50
@@ -144,7 +144,9 @@ def entity(context: Context, address: PageQuery) -> RoomPage:
     for row in found:
         source = records[row[0]]
         by_group[row[1], source.seat if source else ""].append(row)
+    retired = [slug for slug, one in records.items() if one is not None and one.retired_by]
     shown: dict[str, Any] = {"name": name, "groups": sorted(by_group.items()), "records": records}
+    shown |= {"chains": listing.chains(context, retired)}
     shown |= {"count": len(found), "total": len(rows)}
     return RoomPage("entity.html", name.removeprefix("entity:"), shown)
 

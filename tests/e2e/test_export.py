@@ -13,6 +13,7 @@ import pytest
 from oracle.app.pages import export
 from oracle.cli.main import run
 from oracle.index import fold
+from tests.e2e.axe import needs_axe, serious_findings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -135,6 +136,33 @@ FOLDED = (
 def test_the_script_folds_as_the_index_does(browser: Any, exported: Path, text: str) -> None:
     page = Visit(browser, exported).page
     assert page.evaluate(f"words({json.dumps(text)})") == fold.tokens(text)
+
+
+def test_the_search_fades_what_it_did_not_find_in_the_drawings(browser: Any, exported: Path) -> None:
+    visit = Visit(browser, exported)
+
+    def clear() -> set[str]:
+        """Return the titles of the nodes that are not faded, in both drawings."""
+        title = "one => one.querySelector('title').textContent"
+        script = f"nodes => nodes.filter(one => getComputedStyle(one).opacity > .2).map({title})"
+        titles = visit.page.locator(".drawing .node").evaluate_all(script)
+        return {title.partition("\n")[0].partition(" · ")[0] for title in titles}
+
+    everything = clear()
+    assert {"Retry webhooks", "限流规则"} < everything
+    visit.search("webhooks")
+    assert clear() == {"Retry webhooks"}
+    visit.search("")
+    assert clear() == everything
+
+
+@needs_axe
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("words", ["", "webhooks"])
+def test_axe_finds_nothing_serious(browser: Any, exported: Path, scheme: str, words: str) -> None:
+    visit = Visit(browser, exported, color_scheme=scheme, bypass_csp=True)
+    visit.search(words)
+    assert serious_findings(visit.page) == []
 
 
 def test_a_link_to_a_record_that_the_search_hides_shows_it(browser: Any, exported: Path) -> None:

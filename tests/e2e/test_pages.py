@@ -16,6 +16,7 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from oracle.domain.records.drafts import Draft
+from tests.e2e.axe import needs_axe, serious_findings
 from tests.web.server import Served
 from tests.web.site import DECISION, PAGES, make_team
 
@@ -27,10 +28,10 @@ if TYPE_CHECKING:
     from tests.app.squad import Squad
 
 CHROMIUM = os.environ.get("ORACLE_CHROMIUM") or shutil.which("chromium") or ""
-AXE = Path(os.environ.get("ORACLE_AXE", "")) / "node_modules" / "axe-core" / "axe.min.js"
 ARTEFACTS = os.environ.get("ORACLE_ARTEFACTS", "")
 SIZES = {"desktop": (1280, 800), "tablet": (820, 1180), "phone": (375, 812)}
 LANGUAGES = ("en-US", "zh-CN")
+MISSING = ("/record?name=no-such-record", "/handoffs?state=nope")
 LOOKED_AT = tuple(page for page in PAGES if page != "/doctor?run=yes")
 
 pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no chromium: install it, or name it with ORACLE_CHROMIUM")
@@ -126,20 +127,12 @@ def test_every_page_fits_and_complains_of_nothing(look: Any, pictures: Path, siz
     assert (too_wide, window.complaints, window.left) == ({}, [], [])
 
 
-@pytest.mark.skipif(not AXE.is_file(), reason="no axe-core: npm install axe-core into the folder that ORACLE_AXE names")
+@needs_axe
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious(chromium: Browser, look: Any, scheme: str):
+def test_axe_finds_nothing_serious(look: Any, scheme: str):
     window = look(color_scheme=scheme, bypass_csp=True)
-    found = []
-    for address in LOOKED_AT:
-        page = window.go(address)
-        page.evaluate(AXE.read_text(encoding="utf-8"))
-        found += [
-            (address, one["id"], [node["html"][:160] for node in one["nodes"][:3]])
-            for one in page.evaluate("axe.run()")["violations"]
-            if one["impact"] in ("serious", "critical")
-        ]
-    assert found == []
+    found = {address: serious_findings(window.go(address)) for address in (*LOOKED_AT, *MISSING)}
+    assert {address: findings for address, findings in found.items() if findings} == {}
 
 
 @pytest.mark.parametrize(
@@ -193,6 +186,8 @@ def test_a_record_that_is_edited_in_place_is_shown_as_it_is(look: Any, squad: Sq
     page.wait_for_selector("article >> text=Before.")
     file.write_text("# Edited\n\nBehind.\n", encoding="utf-8")
     page.wait_for_selector("article >> text=Behind.", timeout=10_000)
+    file.unlink()
+    page.wait_for_selector("h1 >> text=Nothing to show", timeout=10_000)
 
 
 def test_a_command_is_copied(look: Any):

@@ -65,7 +65,7 @@ def make_team(folder: Path) -> Squad:
         "Webhooks retry twice, for SHOP-12. See src/hooks.py and [the docs](https://good.example/a).",
     )
     write("Webhooks retry five times", "Webhooks retry five times, since SHOP-12 lost events.", supersedes=(first,))
-    write("Hostile", HOSTILE)
+    write("Hostile", HOSTILE, author="planner")
     write("缓存保留五分钟", "缓存保留五分钟，见 SHOP-12 与 [[webhooks-retry-twice]]。")
     squad.ask("Q-1", objective=f"Who decided? {HOSTILE}", notifies=False)
     squad.deliver("Q-1", answer=f"Nobody. {HOSTILE}", notifies=False)

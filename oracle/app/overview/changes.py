@@ -74,7 +74,6 @@ class RootWatch:
 
     def _records(self, shown: Collection[str]) -> State:
         index = self._context.index
-        index.is_hasty = True  # a few files at a time, so that the next look is not late
         try:
             if self._files.is_due:
                 with self._files.spent(), self._folders.spent():

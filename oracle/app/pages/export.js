@@ -41,6 +41,11 @@ if (form) {
     const wanted = terms(field.value).map((word) => ` ${word}`);
     for (const one of articles) one.hidden = !wanted.every((word) => textOf(one).includes(word));
     const shown = articles.filter((one) => !one.hidden).length;
+    for (const node of document.querySelectorAll(".drawing .node")) {
+      const one = document.getElementById((node.getAttribute("href") || "").slice(1));
+      node.classList.toggle("other", wanted.length > 0 && (!one || one.hidden));
+    }
+    for (const drawing of document.querySelectorAll(".drawing")) drawing.classList.toggle("searched", wanted.length > 0);
     told.textContent = wanted.length ? told.dataset.shown.replace("N", shown) : "";
   };
   form.hidden = false;

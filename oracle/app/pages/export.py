@@ -8,21 +8,18 @@ from __future__ import annotations
 import json
 import os
 from base64 import b64encode
-from collections import Counter
 from functools import cache
 from hashlib import blake2b, sha256
-from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import nh3
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from oracle.app import guard
 from oracle.app.pages import graph as graph_drawing
 from oracle.app.pages import record_body, svg
 from oracle.app.pages import timeline as timeline_drawing
+from oracle.app.pages.cleaning import Cleaner
 from oracle.app.pages.markdown import to_html
 from oracle.app.records import graph, listing, naming
 from oracle.domain import timestamps
@@ -34,7 +31,7 @@ from oracle.store.markdown import records
 from oracle.wording import say, say_many
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from jinja2 import Template
 
@@ -45,6 +42,8 @@ if TYPE_CHECKING:
 
 _FOLDER = Path(__file__).parent
 _ID_BYTES = 6
+_AT_ONCE = 64
+"""Records that are looked at together."""
 
 
 @value
@@ -83,29 +82,6 @@ class ExportedRecord:
     body: Markup
 
 
-class _Cleaner:
-    """Replace in every text what the guard does not let out, and count what was replaced, once in each text."""
-
-    def __init__(self, context: Context) -> None:
-        self._guard = guard.open_guard(context, personal=True)
-        self._known: dict[str, str] = {}
-        self.replaced: Counter[str] = Counter()
-
-    def clean(self, text: str) -> str:
-        """Return a text as it may leave the machine."""
-        if text not in self._known:
-            self._known[text], rules = self._guard.clean(text)
-            self.replaced.update(rules)
-        return self._known[text]
-
-    def body(self, html: str) -> Markup:
-        """Return the HTML of a record. Where only its text without the tags holds something, return that text, cleaned."""
-        text = unescape(nh3.clean(html, tags=set()))
-        if not self._guard.finds_in([text]):
-            return Markup(html)  # noqa: S704 -- `to_html` cleaned it
-        return Markup("<pre>{}</pre>").format(svg.legible_lines(self.clean(text)))
-
-
 def export(
     context: Context,
     out: str,
@@ -123,7 +99,7 @@ def export(
     """
     path = _check_place(context, out, force=force)
     selection = select(context, project=project, target=target, depth=depth)
-    cleaner = _Cleaner(context)
+    cleaner = Cleaner(context)
     page = render(context, selection, cleaner, language=language).encode("utf-8", "replace")
     if force:
         steps.replace(path, page)
@@ -175,7 +151,7 @@ def select(context: Context, *, project: str = "", target: str = "", depth: int 
     return Selection(title, tuple(found), walk)
 
 
-def render(context: Context, selection: Selection, cleaner: _Cleaner, *, language: str) -> str:
+def render(context: Context, selection: Selection, cleaner: Cleaner, *, language: str) -> str:
     """Return the page."""
     addresses = {one.slug: f"#{_id_of(one.slug)}" for one in selection.records}
     shown = _read(context, selection, addresses, cleaner)
@@ -213,48 +189,64 @@ def _id_of(slug: str) -> str:
 
 
 def _read(
-    context: Context, selection: Selection, addresses: Mapping[str, str], cleaner: _Cleaner
+    context: Context, selection: Selection, addresses: Mapping[str, str], cleaner: Cleaner
 ) -> list[ExportedRecord]:
-    slugs = [one.slug for one in selection.records]
-    written = graph.written_links(context, slugs)
+    found: list[ExportedRecord] = []
     chains = listing.chains(context, (one.slug for one in selection.records if one.retired_by))
-    found = []
-    for one in selection.records:
-        html = to_html(_body_of(context, one, cleaner), link=_links_of(written[one.slug], addresses))
-        about = (one.kind, one.seat_shown, timestamps.to_minute(one.sort_ts), one.slug)
-        found.append(
-            ExportedRecord(
-                id=_id_of(one.slug),
-                title=svg.legible(cleaner.clean(one.title or one.slug)),
-                about=" · ".join(svg.legible(cleaner.clean(text)) for text in about if text),
-                status=one.effective_status,
-                is_retired=one.is_retired,
-                replaced_by=tuple(
-                    (svg.legible(cleaner.clean(slug.rpartition("/")[2])), addresses.get(slug, ""))
-                    for slug in chains.get(one.slug, ())
-                ),
-                body=cleaner.body(html),
-            )
-        )
+    for start in range(0, len(selection.records), _AT_ONCE):
+        batch = selection.records[start : start + _AT_ONCE]
+        written = graph.written_links(context, [one.slug for one in batch])
+        texts = [_body_of(context, one) for one in batch]
+        cleaner.look_at((*texts, *(text for one in batch for text in (_title(one), *_about(one)))))
+        pages = [
+            _html(cleaner.clean(text), written[one.slug], addresses) for one, text in zip(batch, texts, strict=True)
+        ]
+        for one, body in zip(batch, cleaner.bodies(pages), strict=True):
+            found.append(_as_exported(one, body, chains.get(one.slug, ()), addresses, cleaner))
     return found
 
 
-def _links_of(written: Mapping[str, str], addresses: Mapping[str, str]) -> svg.Link:
-    """Return what finds the address in the page of a link as it is written in a record, "" for a record outside of it."""
-    return lambda name: addresses.get(written.get(name, name), "")
+def _as_exported(
+    record: Summary, body: Markup, chain: Iterable[str], addresses: Mapping[str, str], cleaner: Cleaner
+) -> ExportedRecord:
+    return ExportedRecord(
+        id=_id_of(record.slug),
+        title=svg.legible(cleaner.clean(_title(record))),
+        about=" · ".join(svg.legible(cleaner.clean(text)) for text in _about(record) if text),
+        status=record.effective_status,
+        is_retired=record.is_retired,
+        replaced_by=tuple(
+            (svg.legible(cleaner.clean(slug.rpartition("/")[2])), addresses.get(slug, "")) for slug in chain
+        ),
+        body=body,
+    )
 
 
-def _body_of(context: Context, record: Summary, cleaner: _Cleaner) -> str:
-    """Return the cleaned text of a record without its fields, and without its title at the head."""
+def _title(record: Summary) -> str:
+    return record.title or record.slug
+
+
+def _about(record: Summary) -> tuple[str, ...]:
+    return (record.kind, record.seat_shown, timestamps.to_minute(record.sort_ts), record.slug)
+
+
+def _html(text: str, written: Mapping[str, str], addresses: Mapping[str, str]) -> str:
+    """Return a record's text as HTML. It links to the records of the page, by how their links are written."""
+    known = {name: addresses[target] for name, target in written.items() if target in addresses}
+    return to_html(text, link=lambda name: known.get(name) or addresses.get(name, ""), known=known)
+
+
+def _body_of(context: Context, record: Summary) -> str:
+    """Return the text of a record without its fields, and without its title at the head."""
     try:
         raw = records.load(context.root, record.path)
     except OSError as error:
         context.warn(say("{path} can't be read: {reason}.", path=record.path, reason=error.strerror))
         return ""
-    return cleaner.clean("\n".join(record_body.split(record, raw).lines))
+    return "\n".join(record_body.split(record, raw).lines)
 
 
-def _draw_graph(context: Context, walk: Walk, addresses: Mapping[str, str], cleaner: _Cleaner) -> str:
+def _draw_graph(context: Context, walk: Walk, addresses: Mapping[str, str], cleaner: Cleaner) -> str:
     """Return the graph of a walk, "" if nothing is linked. Its names are cleaned, and so are replaced consistently."""
     if not walk.edges:
         return ""
@@ -267,7 +259,7 @@ def _draw_graph(context: Context, walk: Walk, addresses: Mapping[str, str], clea
     return graph_drawing.draw(cleaned, link=links.__getitem__)
 
 
-def _draw_timeline(found: Sequence[Summary], addresses: Mapping[str, str], cleaner: _Cleaner) -> str:
+def _draw_timeline(found: Sequence[Summary], addresses: Mapping[str, str], cleaner: Cleaner) -> str:
     kept = found[: timeline_drawing.MOST_RECORDS]
     timeline: Timeline = timeline_drawing.Timeline(
         tuple(_cleaned(one, cleaner.clean) for one in reversed(kept)), len(found) > len(kept)

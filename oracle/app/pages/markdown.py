@@ -16,7 +16,7 @@ from oracle.domain.names import split_entity
 from oracle.wording import spelled_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 LONGEST = 50_000
 """Characters that are read as Markdown. A longer text is printed as it is, since reading it could take seconds."""
@@ -32,12 +32,13 @@ _CLASSES = {"span": {"address"}}
 _LOWEST_HEADING = 6
 
 
-def to_html(text: str, *, link: Callable[[str], str]) -> str:
+def to_html(text: str, *, link: Callable[[str], str], known: Collection[str] | None = None) -> str:
     """Return the HTML of a Markdown text; its headings begin at the second level.
 
     `link` returns our own address of what a link or a word names, as the index has it: an entity, or a record as it is
     written there. It returns "" for what stays plain text. Other links lead to http, https and mailto only, and their
-    address is printed beside them. An image becomes its text and address. Characters that steer a terminal or change the
+    address is printed beside them. `known` are all words that `link` may have an address for in plain text; without them each
+    text is read for what it names. An image becomes its text and address. Characters that steer a terminal or change the
     reading order are spelled out.
     """
     plain = spelled_lines(text.replace("\r\n", "\n").replace("\r", "\n"))
@@ -48,7 +49,7 @@ def to_html(text: str, *, link: Callable[[str], str]) -> str:
     for token in tokens:
         if token.tag[:1] == "h" and token.tag[1:].isdecimal():
             token.tag = f"h{min(int(token.tag[1:]) + 1, _LOWEST_HEADING)}"
-        token.children = list(_rewrite(token.children, link)) if token.children else token.children
+        token.children = list(_rewrite(token.children, link, known)) if token.children else token.children
     html = nh3.clean(
         reader.renderer.render(tokens, reader.options, {}),
         tags=set(_TAGS),
@@ -65,7 +66,7 @@ def _reader() -> MarkdownIt:
     return MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
-def _rewrite(tokens: Sequence[Token], link: Callable[[str], str]) -> Iterator[Token]:
+def _rewrite(tokens: Sequence[Token], link: Callable[[str], str], known: Collection[str] | None) -> Iterator[Token]:
     """Yield the tokens of a line with their links and images as `to_html` describes them."""
     written, target, shown = "", "", ""
     for token in tokens:
@@ -85,7 +86,7 @@ def _rewrite(tokens: Sequence[Token], link: Callable[[str], str]) -> Iterator[To
             yield from _shown_address(str(token.attrs["src"]))
         elif token.type == "text" and not target:
             shown += token.content
-            yield from _linked(token.content, link)
+            yield from _linked(token.content, link) if _may_name(token.content, known) else (token,)
         else:
             shown += token.content
             yield token
@@ -97,6 +98,10 @@ def _address(written: str, link: Callable[[str], str]) -> str:
     if scheme is None:
         return _own_address(f"[a](<{written}>)", link)
     return written if (scheme["scheme"] or "").lower() in _SCHEMES else ""
+
+
+def _may_name(text: str, known: Collection[str] | None) -> bool:
+    return known is None or "[[" in text or any(name in text for name in known)
 
 
 def _linked(text: str, link: Callable[[str], str]) -> Iterator[Token]:

@@ -99,7 +99,7 @@ def draw(story: Story, *, link: Link, is_styled: bool = False) -> str:
     addresses = {name: link(name) for name in names}
     rows, days = _place(told)
     width = max(_LEFT + len(names) * _BETWEEN, _LEAST_WIDTH)
-    endings = wrap(svg.legible(_ending(story)), int(width / svg.CELL) - 4) if story.listed else []
+    endings = wrap(svg.legible(_ending(story)).replace("`", ""), int(width / svg.CELL) - 4) if story.listed else []
     bottom = _TOP + (len(told) + len(days)) * _ROW + 8
     height = bottom + svg.LINE * len(endings) + 16
     label = say("Story of {task}", task=story.listed[0].handoff.task_id if story.listed else story.project)

@@ -19,7 +19,7 @@
 
   const renew = async () => {
     const reply = await fetch(location.href, { headers: { Accept: "text/html" } });
-    if (!reply.ok) return;
+    if (!reply.ok && reply.status !== 404) return; // 404: what was shown is gone, and the page says so
     const page = new DOMParser().parseFromString(await reply.text(), "text/html");
     const found = page.querySelector("main");
     const main = document.querySelector("main");

@@ -12,8 +12,8 @@ from oracle.app.scans.machine import veiled_claim, veiled_fact
 from oracle.domain.names import is_entity
 from oracle.domain.records.packets import Request
 from oracle.errors import NotInFederation, NotInMemory
+from oracle.mcp.arguments import FILTER_NAMES
 from oracle.mcp.results import NOTICE, Answer, fenced, label, refusal, without_lists
-from oracle.mcp.schemas import FILTER_NAMES
 from oracle.wording import say
 
 if TYPE_CHECKING:

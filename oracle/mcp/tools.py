@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from inspect import Parameter, signature
 
 from oracle.domain.names import ORPHAN_KINDS
 from oracle.domain.records.attention import READS
 from oracle.domain.records.remembered import MEMORY_TYPES
 from oracle.domain.values import value
 from oracle.mcp import read_tools, schemas, write_tools
-from oracle.mcp.results import Answer
-from oracle.mcp.schemas import (
+from oracle.mcp.arguments import (
+    EVIDENCE,
     FILTERS,
     RECORD,
+    RESPONSE,
     TARGET_PROJECT,
     TYPES,
-    Schema,
     choice,
     flag,
     number,
@@ -23,6 +24,8 @@ from oracle.mcp.schemas import (
     several,
     words,
 )
+from oracle.mcp.results import Answer
+from oracle.mcp.schemas import Schema
 
 
 @value
@@ -36,11 +39,16 @@ class Tool:
     run: Callable[..., Answer]
     output: Schema
     """The JSON Schema of the structured content."""
-    required: tuple[str, ...] = ()
     reads: bool = True
     withdraws: bool = False
     repeats: bool = True
     """Whether repeating a call changes nothing more."""
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The arguments without a default in `run`."""
+        taken = signature(self.run).parameters
+        return tuple(name for name in self.arguments if name in taken and taken[name].default is Parameter.empty)
 
     @property
     def schema(self) -> Schema:
@@ -50,39 +58,6 @@ class Tool:
         return {**record(self.arguments, required=self.required), "examples": [example]}
 
 
-_EVIDENCE = record(
-    {
-        "trust": choice("How far it can be trusted.", "high", "medium", "low"),
-        "source_url": words("Where it is: a path with a line, or a URL.", "src/retry.py:42"),
-        "quote": words("The exact quote.", "MAX_TRIES = 5"),
-    },
-    required=("trust", "source_url"),
-    closed=False,
-)
-_CLAIM = record(
-    {
-        "statement": words("What is claimed.", "At most five attempts are made."),
-        "evidence": several(
-            "Where to check it: path, lines and quote, as `ask` gives them.",
-            {"path": "projects/arena/decision/a.md", "lines": [16, 18], "quote": "Five attempts."},
-            item={"type": "object"},
-        ),
-    },
-    required=("statement",),
-    closed=False,
-)
-_RESPONSE = {
-    **record(
-        {
-            "answer": words("The answer, in words.", "Five attempts, with jitter."),
-            "claims": several("What the answer claims, with evidence that is looked up on disk.", item=_CLAIM),
-        },
-        required=("answer",),
-        closed=False,
-    ),
-    "description": "The response: the object that `ask` returned, or your own.",
-    "examples": [{"answer": "Five attempts, with jitter.", "claims": []}],
-}
 _RELATED = "projects/arena/decision/2026-04-20-retry-three-times"
 
 TOOLS = (
@@ -96,11 +71,10 @@ TOOLS = (
             "query": words("Words to look for.", "retry policy"),
             **FILTERS,
             "limit": number("At most this many hits.", least=1, most=50, default=5),
-            "strict": flag("Leave out superseded and retired records.", default=False),
+            "strict": flag("Leave out superseded and retired records."),
         },
         read_tools.search,
         schemas.SEARCH,
-        required=("query",),
     ),
     Tool(
         "show",
@@ -113,7 +87,6 @@ TOOLS = (
         },
         read_tools.show,
         schemas.SHOW,
-        required=("record",),
     ),
     Tool(
         "ask",
@@ -128,7 +101,6 @@ TOOLS = (
         },
         read_tools.ask,
         schemas.ASK,
-        required=("question",),
     ),
     Tool(
         "backlinks",
@@ -141,7 +113,6 @@ TOOLS = (
         },
         read_tools.backlinks,
         schemas.BACKLINKS,
-        required=("target",),
     ),
     Tool(
         "graph",
@@ -155,7 +126,6 @@ TOOLS = (
         },
         read_tools.graph,
         schemas.GRAPH,
-        required=("target",),
     ),
     Tool(
         "list_records",
@@ -176,7 +146,6 @@ TOOLS = (
         },
         read_tools.get_fact,
         schemas.GET_FACT,
-        required=("key",),
     ),
     Tool(
         "packet",
@@ -194,7 +163,6 @@ TOOLS = (
         },
         read_tools.packet,
         schemas.PACKET,
-        required=("role", "goal"),
     ),
     Tool(
         "recall_experiences",
@@ -207,7 +175,6 @@ TOOLS = (
         },
         read_tools.recall_experiences,
         schemas.EXPERIENCES,
-        required=("task",),
     ),
     Tool(
         "write_record",
@@ -223,7 +190,7 @@ TOOLS = (
                 "Chosen for ARENA-228: see src/retry.py.",
             ),
             "project": TARGET_PROJECT,
-            "evidence": several("The evidence.", {"trust": "high", "source_url": "src/retry.py:42"}, item=_EVIDENCE),
+            "evidence": several("The evidence.", {"trust": "high", "source_url": "src/retry.py:42"}, item=EVIDENCE),
             "supersedes": several("Records that it replaces.", _RELATED),
             "contradicts": several("Records that it contradicts.", _RELATED),
             "supports": several("Records that it supports.", _RELATED),
@@ -236,12 +203,11 @@ TOOLS = (
             "status": words("Its status; default: open.", "open"),
             "author": words("The author; default: the seat.", "builder"),
             "secrets": choice("What to do with a credential; default: refuse.", "refuse", "redact"),
-            "dry_run": flag("Write nothing and return what would be written.", default=False),
-            "new_project": flag("The project is new, though one of a similar name exists.", default=False),
+            "dry_run": flag("Write nothing and return what would be written."),
+            "new_project": flag("The project is new, though one of a similar name exists."),
         },
         write_tools.write_record,
         schemas.WRITTEN,
-        required=("kind", "title", "body"),
         reads=False,
         repeats=False,
     ),
@@ -253,11 +219,10 @@ TOOLS = (
         {
             "record": RECORD,
             "reason": words("Why it no longer holds, in a sentence.", "The upload is gone."),
-            "dry_run": flag("Write nothing and return what would be written.", default=False),
+            "dry_run": flag("Write nothing and return what would be written."),
         },
         write_tools.retire_record,
         schemas.WRITTEN,
-        required=("record", "reason"),
         reads=False,
         withdraws=True,
     ),
@@ -277,12 +242,11 @@ TOOLS = (
             "source": words("Who said it or where it is; default: the user.", "the stand-up of 2026-03-03"),
             "task_id": words("The task it belongs to.", "ARENA-228"),
             "supersedes": several("The memories that it updates; default: those on its topic.", _RELATED),
-            "new_topic": flag("It is another topic than a memory that sounds like it.", default=False),
-            "dry_run": flag("Write nothing and return what would be written.", default=False),
+            "new_topic": flag("It is another topic than a memory that sounds like it."),
+            "dry_run": flag("Write nothing and return what would be written."),
         },
         write_tools.remember,
         schemas.REMEMBERED,
-        required=("type", "text"),
         reads=False,
     ),
     Tool(
@@ -292,11 +256,10 @@ TOOLS = (
         {
             "target": words("Its slug, its title, or words that only it holds.", "merge freeze"),
             "reason": words("Why; default: somebody asked to forget it.", "The release is out."),
-            "dry_run": flag("Write nothing and return what would be written.", default=False),
+            "dry_run": flag("Write nothing and return what would be written."),
         },
         write_tools.forget,
         schemas.WRITTEN,
-        required=("target",),
         reads=False,
         withdraws=True,
     ),
@@ -312,11 +275,10 @@ TOOLS = (
             "project": words("The project; default: that of the server, or every project.", "arena"),
             "task_id": words("The task it is from.", "ARENA-228"),
             "supersedes": several("The experiences that it replaces.", _RELATED),
-            "dry_run": flag("Write nothing and return what would be written.", default=False),
+            "dry_run": flag("Write nothing and return what would be written."),
         },
         write_tools.add_experience,
         schemas.WRITTEN,
-        required=("title", "situation"),
         reads=False,
     ),
     Tool(
@@ -336,7 +298,6 @@ TOOLS = (
         },
         write_tools.dispatch,
         schemas.DISPATCHED,
-        required=("target", "objective"),
         reads=False,
         repeats=False,
     ),
@@ -349,17 +310,16 @@ TOOLS = (
         {
             "task_id": words("The answered task.", "Q-17"),
             "target": words("The seat that gets the answer.", "planner"),
-            "response": _RESPONSE,
+            "response": RESPONSE,
             "project": TARGET_PROJECT,
             "summary": words("A summary for the receipt.", "Five attempts, with jitter."),
-            "strict": flag("Deliver nothing if a claim does not hold.", default=False),
-            "supersede": flag("Replace the earlier answer, which is kept aside.", default=False),
-            "unsolicited": flag("Nobody asked for it, though a task with a similar id waits.", default=False),
+            "strict": flag("Deliver nothing if a claim does not hold."),
+            "supersede": flag("Replace the earlier answer, which is kept aside."),
+            "unsolicited": flag("Nobody asked for it, though a task with a similar id waits."),
             "notify": flag("Wake the seat.", default=True),
         },
         write_tools.deliver,
         schemas.DELIVERED,
-        required=("task_id", "target", "response"),
         reads=False,
     ),
     Tool(

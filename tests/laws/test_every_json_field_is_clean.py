@@ -37,7 +37,7 @@ from oracle.domain import schemas
 from oracle.domain.records.packets import Request as PacketRequest
 from oracle.domain.values import fields_of, replace
 from oracle.errors import OracleError
-from oracle.mcp.schemas import FILTERS
+from oracle.mcp.arguments import FILTERS
 from oracle.mcp.tools import BY_NAME
 from oracle.store.delivery import entries
 from oracle.store.delivery.entries import InboxEntry, InboxKind

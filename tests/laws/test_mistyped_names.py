@@ -19,7 +19,7 @@ from oracle.domain.names import NAMESPACES, ORPHAN_KINDS, ROLES
 from oracle.domain.records.drafts import STATUSES, Draft
 from oracle.domain.spelling import find_near, is_one_letter_off, suggest
 from oracle.errors import MistypedProject, OracleError, UsageError
-from oracle.mcp.schemas import FILTERS
+from oracle.mcp.arguments import FILTERS
 from oracle.mcp.tools import BY_NAME
 from tests.laws.test_every_parameter_is_clean import (
     EXTENTS,

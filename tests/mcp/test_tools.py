@@ -125,8 +125,9 @@ def test_the_other_shapes_of_an_answer_are_declared(tmp_path: Path, name: str, g
 def test_a_tool_takes_what_its_function_takes(tool: Tool):
     taken = list(inspect.signature(tool.run).parameters.values())[2:]
     named = {one.name for one in taken if one.kind is one.KEYWORD_ONLY}
-    needed = {one.name for one in taken if one.kind is one.KEYWORD_ONLY and one.default is one.empty}
-    assert set(tool.required) == needed
+    defaults = {one.name: one.default for one in taken if one.name in tool.arguments}
+    stated = {name: schema["default"] for name, schema in tool.arguments.items() if "default" in schema}
+    assert stated == {name: defaults[name] for name in stated}
     assert named <= set(tool.arguments)
     assert named == set(tool.arguments) or any(one.kind is one.VAR_KEYWORD for one in taken)
 

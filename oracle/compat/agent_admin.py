@@ -9,7 +9,7 @@ import argparse
 from collections.abc import Sequence
 
 from oracle.app.context import Context
-from oracle.compat.door import emit, make_parser, open_context, report
+from oracle.compat.door import add_new_project, add_root, emit, make_parser, open_context, report
 from oracle.errors import MistypedProject, OracleError
 
 STATUSES = ("pending", "in_progress", "done", "blocked")
@@ -64,15 +64,13 @@ _COMMANDS = {"create": _create, "list-pending": _list_pending, "update-status": 
 
 def _parser() -> argparse.ArgumentParser:
     parser = make_parser("agent_admin", "Manage the workflows of tasks.")
-    parser.add_argument("--memory-dir", metavar="DIR", help="the Root; default: from the environment")
+    add_root(parser)
     areas = parser.add_subparsers(dest="area", required=True, metavar="task")
     commands = areas.add_parser("task", help="workflows and their steps").add_subparsers(dest="command", required=True)
     create = commands.add_parser("create", help="create workflow.md and STATUS.md if they do not exist")
     create.add_argument("task_id")
     create.add_argument("--workflow-template", default="brief-driven", metavar="NAME")
-    create.add_argument(
-        "--new-project", action="store_true", help="the project is new, though one of a similar name exists"
-    )
+    add_new_project(create)
     listing = commands.add_parser("list-pending", help="print the steps that a role may start")
     listing.add_argument("--owner-role", required=True, metavar="ROLE")
     update = commands.add_parser("update-status", help="change the status of a step")

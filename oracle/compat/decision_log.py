@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 
 from oracle.app.context import Context
-from oracle.compat.door import emit, make_parser, open_context
+from oracle.compat.door import add_root, emit, make_parser, open_context
 
 
 def main(argv: Sequence[str]) -> int:
@@ -53,7 +53,7 @@ _COMMANDS = {"append": _append, "list": _list, "projects": _projects}
 
 def _parser() -> argparse.ArgumentParser:
     parser = make_parser("decision_log", "Append a decision, or list the last ones.")
-    parser.add_argument("--memory-dir", metavar="DIR", help="the Root; default: from the environment")
+    add_root(parser)
     commands = parser.add_subparsers(dest="command", required=True)
     append = commands.add_parser("append", help="record a decision")
     for name in ("project", "task_id", "title", "detail"):

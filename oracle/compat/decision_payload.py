@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from oracle.compat.door import complain, emit, make_parser, open_context, report
+from oracle.compat.door import add_root, complain, emit, make_parser, open_context, report
 from oracle.errors import InvalidRecord
 
 INVALID = 2
@@ -41,7 +41,7 @@ def main(argv: Sequence[str]) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = make_parser("decision_payload", "Validate a decision payload, or send it to people.")
-    parser.add_argument("--memory-dir", metavar="DIR", help="the Root; default: from the environment")
+    add_root(parser)
     commands = parser.add_subparsers(dest="command", required=True)
     for name, what in (("validate", "check it"), ("send", "validate it and send it")):
         command = commands.add_parser(name, help=what)

@@ -160,13 +160,6 @@ def careful(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     return parser
 
 
-def narrow_help(prog: str) -> argparse.HelpFormatter:
-    """Format help without importing shutil, which argparse would do for every argument."""
-    import argparse
-
-    return argparse.HelpFormatter(prog, width=78)
-
-
 def word(given: str) -> str:
     """Return the value of a filter. An empty one, such as an unset variable, is refused: it would filter nothing."""
     if not given:
@@ -220,22 +213,44 @@ def make_root(context: Context) -> None:
 # Options that several programs share -----------------------------------------------------------------------------------
 
 
-def make_parser(name: str, description: str) -> argparse.ArgumentParser:
-    """Return a parser whose help has the terminal's width. The width is only looked up for help."""
+def format_help(prog: str) -> argparse.HelpFormatter:
+    """Format help to the width of the terminal, without shutil, which argparse would import for every argument."""
     import argparse
 
-    def formatter(prog: str) -> argparse.HelpFormatter:
-        columns = os.environ.get("COLUMNS", "")
-        return argparse.HelpFormatter(prog, width=max(40, int(columns) - 2 if columns.isdecimal() else 98))
+    try:
+        width = int(os.environ.get("COLUMNS") or 0) or os.get_terminal_size().columns
+    except (OSError, ValueError):
+        width = 80
+    return argparse.HelpFormatter(prog, width=max(width - 2, 40))
 
-    parser = argparse.ArgumentParser(prog=name, allow_abbrev=False, description=description, formatter_class=formatter)
-    return careful(parser)
+
+def make_parser(name: str, description: str, *, allow_abbrev: bool = False) -> argparse.ArgumentParser:
+    """Return a parser. `allow_abbrev` takes the beginning of an option for it, as long as it is the only one."""
+    import argparse
+
+    return careful(
+        argparse.ArgumentParser(
+            prog=name, allow_abbrev=allow_abbrev, description=description, formatter_class=format_help
+        )
+    )
+
+
+def add_root(parser: argparse.ArgumentParser) -> None:
+    """Add the option for the Root."""
+    parser.add_argument(_ROOT_FLAG, metavar="DIR", help="the Root (default: from the environment)")
+
+
+def add_new_project(parser: argparse.ArgumentParser) -> None:
+    """Add the option for a new project with a name like another's."""
+    parser.add_argument(
+        "--new-project", action="store_true", help="the project is new, though one of a similar name exists"
+    )
 
 
 def add_profile(parser: argparse.ArgumentParser) -> None:
     """Add the options for the profile's file and the Root."""
     parser.add_argument("--profile", required=True, metavar="FILE", help="the profile of the project")
-    parser.add_argument("--memory-dir", metavar="DIR", help="the Root; default: from the environment")
+    add_root(parser)
 
 
 def add_notify(parser: argparse.ArgumentParser) -> None:

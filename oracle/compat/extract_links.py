@@ -11,7 +11,7 @@ from pathlib import Path
 
 from oracle.app.context import Context, Root
 from oracle.app.records.edges import load_patterns, published_targets, read_text, require_record
-from oracle.compat.door import careful, complain, emit, warn
+from oracle.compat.door import add_root, complain, emit, make_parser, open_context
 from oracle.compat.rendering import print_json
 from oracle.domain.links.resolution import unresolved_target
 from oracle.domain.names import slug_of
@@ -28,7 +28,7 @@ def main(argv: list[str]) -> int:
     from oracle.app.records import graph
 
     args = _parser().parse_args(argv)
-    with Context.open(args.memory_dir, warn=warn) as context:
+    with open_context(args) as context:
         context.root.require()
         path = _relative(context.root, args.file)
         if path is None:
@@ -54,13 +54,13 @@ def main(argv: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="extract_links", description="Update the links of one record.")
+    parser = make_parser("extract_links", "Update the links of one record.", allow_abbrev=True)
     parser.add_argument(
         "--file", required=True, metavar="PATH", help="a record under the Root; one that was deleted loses its links"
     )
-    parser.add_argument("--memory-dir", metavar="DIR", help="the Root")
+    add_root(parser)
     parser.add_argument("--quiet", action="store_true", help="print nothing")
-    return careful(parser)
+    return parser
 
 
 def _relative(root: Root, path: str) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from oracle.compat.door import careful, complain, emit
+from oracle.compat.door import complain, emit, make_parser
 
 if TYPE_CHECKING:
     from oracle.hook.changes import FileChange
@@ -59,12 +59,10 @@ def _script_of(root: str) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="install_memory_hook", allow_abbrev=False, description="Run the Stop hook at the end of an agent's turns."
-    )
+    parser = make_parser("install_memory_hook", "Run the Stop hook at the end of an agent's turns.")
     parser.add_argument("--workspace", required=True, metavar="DIR", help="the folder in which the agent runs")
     parser.add_argument("--settings-path", default="", metavar="FILE", help="instead of both settings files of DIR")
     parser.add_argument("--clawseat-root", default="", metavar="DIR", help="a checkout whose scripts/hooks/ is used")
     parser.add_argument("--hook-script", default="", metavar="FILE", help="the hook script; default: the installed one")
     parser.add_argument("--dry-run", action="store_true", help="show the change as a diff and write nothing")
-    return careful(parser)
+    return parser

@@ -12,7 +12,7 @@ import os
 from oracle.app.context import Context
 from oracle.app.memories.keep import Lesson
 from oracle.compat import json_args
-from oracle.compat.door import emit, narrow_help, without_secrets
+from oracle.compat.door import add_new_project, emit, format_help, without_secrets
 from oracle.compat.json_args import Fields
 from oracle.domain.names import SHARED
 from oracle.domain.records.memories import Given
@@ -79,7 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="memory_router",
         description="Give an agent the memories for its next step, and store what it learns.",
-        formatter_class=narrow_help,
+        formatter_class=format_help,
     )
     add = parser.add_argument
     add("command", choices=tuple(_COMMANDS), metavar="COMMAND", help=", ".join(_COMMANDS))
@@ -87,7 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--input-json", dest="input_flag", metavar="JSON", help="an object, the path of a file with one, or -")
     add("--memory-id", metavar="ID", help="the memory to inspect")
     add("--project", metavar="P", help="the project of the memories (default: memories without a project)")
-    add("--new-project", action="store_true", help="the project is new, though one of a similar name exists")
+    add_new_project(parser)
     add("--limit", type=int, metavar="N", help=f"how many to list (default {_DEFAULT_LIMIT})")
     add("--memory-dir", metavar="DIR", help=f"the Root (default: {ROOT_VARIABLE}, else as everywhere)")
     return parser

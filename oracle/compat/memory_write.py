@@ -10,7 +10,19 @@ from datetime import UTC, datetime
 
 from oracle.app.context import Context
 from oracle.app.guard import POLICIES
-from oracle.compat.door import careful, complain, emit, make_root, narrow_help, report, serve, warn, without_secrets
+from oracle.compat.door import (
+    add_new_project,
+    add_root,
+    complain,
+    emit,
+    make_parser,
+    make_root,
+    open_context,
+    report,
+    serve,
+    warn,
+    without_secrets,
+)
 from oracle.domain import timestamps
 from oracle.domain.records.drafts import CONFIDENCES, Draft, Evidence
 from oracle.domain.values import replace
@@ -55,7 +67,7 @@ def main(argv: list[str]) -> int:
     if missing:
         complain(f"error: --{missing} is required in legacy record mode")
         return USAGE
-    with Context.open(args.memory_dir, warn=warn) as context:
+    with open_context(args) as context:
         context.clock = moment = _Moment(_choose_moment(args.iso, context.clock.now_ns()))
         try:
             draft = (
@@ -73,11 +85,8 @@ def main(argv: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="memory_write",
-        description="Write one record: decision, finding, task, plan or experience.",
-        formatter_class=narrow_help,
-    )
+    description = "Write one record: decision, finding, task, plan or experience."
+    parser = make_parser("memory_write", description, allow_abbrev=True)
     add = parser.add_argument
     add("--kind", required=True, help="decision, finding, task, plan or experience")
     add("--project", required=True)
@@ -97,11 +106,11 @@ def _parser() -> argparse.ArgumentParser:
     add("--supersedes", metavar="SLUG", help="the record that this one replaces")
     add("--seats", default="", metavar="A,B", help="another author than the known ones gets a warning")
     add("--secrets", choices=POLICIES, default="refuse", help="what happens to a text that looks like a credential")
-    add("--memory-dir", metavar="DIR", help="the Root")
-    add("--new-project", action="store_true", help="the project is new, though one of a similar name exists")
+    add_root(parser)
+    add_new_project(parser)
     add("--dry-run", action="store_true", help="write nothing; print the path (with content) or the record")
     add("--quiet", action="store_true", help="print nothing on standard output")
-    return careful(parser)
+    return parser
 
 
 # -- the draft ---------------------------------------------------------------------------------------------------------

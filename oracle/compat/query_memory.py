@@ -9,7 +9,7 @@ import argparse
 import gc
 import os
 
-from oracle.compat.door import careful, complain, emit, end, report, serve, warn, word
+from oracle.compat.door import complain, emit, end, make_parser, report, serve, warn, word
 from oracle.domain.names import check_name
 from oracle.errors import NotFound, NotInMemory, RootUnusable, UsageError
 
@@ -64,21 +64,8 @@ def main(argv: list[str]) -> int:
             return _say_no_root(mode, error)
 
 
-class _Help(argparse.HelpFormatter):
-    """Help without the import that argparse makes to learn the terminal's width."""
-
-    def __init__(self, prog: str) -> None:
-        try:
-            width = int(os.environ.get("COLUMNS", "")) or os.get_terminal_size().columns
-        except (OSError, ValueError):
-            width = 80
-        super().__init__(prog, width=max(width - 2, 40))
-
-
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="query_memory", description="Ask the memory of a team of agents.", formatter_class=_Help
-    )
+    parser = make_parser("query_memory", "Ask the memory of a team of agents.", allow_abbrev=True)
     parser.add_argument(
         "--memory-dir", metavar="DIR", help="the Root (default: ORACLE_ROOT, or .agents/memory in the home folder)"
     )
@@ -102,7 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--kind", type=word, help="list: records of this kind; event for the journal")
     parser.add_argument("--since", type=word, metavar="DATE", help="list: records since this time")
     parser.add_argument("--fresh", action="store_true", help="scan every file first")
-    return careful(parser)
+    return parser
 
 
 def _say_no_root(mode: str, error: RootUnusable) -> int:

@@ -6,7 +6,7 @@ import argparse
 
 from oracle.app.context import Context
 from oracle.app.scans.machine import Scanned, choose
-from oracle.compat.door import careful, complain, emit, make_root, warn
+from oracle.compat.door import complain, emit, make_parser, make_root, warn
 
 
 def main(argv: list[str]) -> int:
@@ -34,13 +34,13 @@ def main(argv: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="scan_environment", description="Scan this machine into machine/*.json.")
+    parser = make_parser("scan_environment", "Scan this machine into machine/*.json.", allow_abbrev=True)
     parser.add_argument("--only", default="", metavar="A,B", help="these scanners instead of the default ones")
     parser.add_argument("--output", "--memory-dir", metavar="DIR", help="the Root")
     parser.add_argument("--quiet", action="store_true", help="print nothing on standard output")
     parser.add_argument("--with-secret-values", action="store_true", help="keep the values of credentials in the Root")
     parser.add_argument("--network", action="store_true", help="let gh ask its hosts which account is signed in")
-    return careful(parser)
+    return parser
 
 
 def _say(item: Scanned) -> None:

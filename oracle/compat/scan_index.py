@@ -6,7 +6,7 @@ import argparse
 
 from oracle.app.context import Context
 from oracle.app.records import publish
-from oracle.compat.door import careful, emit, warn, word
+from oracle.compat.door import add_root, emit, make_parser, open_context, word
 from oracle.compat.rendering import print_line
 from oracle.domain.names import check_name, project_of
 from oracle.errors import UsageError
@@ -15,7 +15,7 @@ from oracle.errors import UsageError
 def main(argv: list[str]) -> int:
     """Print the index of a project (rebuild, update), the catalogue (rebuild --all) or a list of records, as one line."""
     args = _parser().parse_args(argv)
-    with Context.open(args.memory_dir, warn=warn) as context:
+    with open_context(args) as context:
         context.root.require()
         emit(print_line(_COMMANDS[args.command](context, args)))
     return 0
@@ -23,10 +23,8 @@ def main(argv: list[str]) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     shared = argparse.ArgumentParser(add_help=False)
-    shared.add_argument("--memory-dir", metavar="DIR", help="the Root")
-    parser = argparse.ArgumentParser(
-        prog="scan_index", description="Print a project's index files, or list its records."
-    )
+    add_root(shared)
+    parser = make_parser("scan_index", "Print a project's index files, or list its records.", allow_abbrev=True)
     commands = parser.add_subparsers(dest="command", required=True)
     rebuild = commands.add_parser("rebuild", parents=[shared], help="print the index files")
     what = rebuild.add_mutually_exclusive_group(required=True)
@@ -38,7 +36,7 @@ def _parser() -> argparse.ArgumentParser:
     listing.add_argument("--project", required=True, metavar="P")
     for name in ("kind", "severity", "status"):
         listing.add_argument(f"--{name}", type=word, help=f"only records of this {name}")
-    return careful(parser)
+    return parser
 
 
 def _rebuild(context: Context, args: argparse.Namespace) -> object:

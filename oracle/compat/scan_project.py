@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from oracle.app.context import Context
-from oracle.compat.door import careful, complain, emit, make_root, warn
+from oracle.compat.door import add_new_project, add_root, complain, emit, make_parser, make_root, open_context
 from oracle.compat.rendering import print_json
 from oracle.errors import NotFound
 
@@ -22,7 +21,7 @@ def main(argv: list[str]) -> int:
     from oracle.app.scans.project import scan_project
 
     args = _parser().parse_args(argv)
-    with Context.open(args.memory_dir, warn=warn) as context:
+    with open_context(args) as context:
         is_dry = not (args.commit or args.force_commit)
         if not is_dry and Path(args.repo).is_dir():
             make_root(context)
@@ -46,18 +45,16 @@ def main(argv: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="scan_project", description="Scan a repository into facts about its project.")
+    parser = make_parser("scan_project", "Scan a repository into facts about its project.", allow_abbrev=True)
     parser.add_argument("--project", required=True)
     parser.add_argument("--repo", required=True, metavar="DIR")
     parser.add_argument("--depth", choices=("shallow", "medium", "deep"), default="shallow")
     parser.add_argument("--commit", action="store_true", help="write new files (default: print what would be written)")
     parser.add_argument("--force-commit", action="store_true", help="write new and changed files")
-    parser.add_argument("--memory-dir", metavar="DIR", help="the Root")
-    parser.add_argument(
-        "--new-project", action="store_true", help="the project is new, though one of a similar name exists"
-    )
+    add_root(parser)
+    add_new_project(parser)
     parser.add_argument("--quiet", action="store_true", help="do not list written files")
-    return careful(parser)
+    return parser
 
 
 def _rehearsed(found: ProjectScan) -> dict[str, object]:

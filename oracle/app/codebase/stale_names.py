@@ -135,12 +135,7 @@ def stale(context: Context, project: str = "", *, fresh: bool = False) -> StaleR
 
 
 def _read(context: Context, record: Summary) -> Document | None:
-    if not record.path.endswith(".md"):
-        return None
-    try:
-        return records.parse(record.path, records.load(context.root, record.path))
-    except OSError:
-        return None
+    return records.read_document(context.root, record.path) if record.path.endswith(".md") else None
 
 
 class Checker:

@@ -265,10 +265,8 @@ class CheckContext:
         return list(filter(None, (self._head(path, project) for path, project in rows if not path.startswith(FOREIGN))))
 
     def _head(self, path: str, project: str) -> Head | None:
-        try:
-            return head_of(path, project, records.parse(path, records.load(self.root, path)))
-        except OSError:
-            return None
+        document = records.read_document(self.root, path)
+        return head_of(path, project, document) if document else None
 
 
 Examination = Callable[[CheckContext], Iterator[Check]]

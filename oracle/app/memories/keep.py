@@ -9,9 +9,9 @@ from oracle.app.memories.packets import read_memory
 from oracle.app.records import naming
 from oracle.app.records.graph import resolve
 from oracle.app.records.naming import show
+from oracle.app.records.once import make_root
 from oracle.app.records.views import Summary, Written
 from oracle.app.records.write import write
-from oracle.app.root import init
 from oracle.domain import timestamps
 from oracle.domain.markdown.documents import Value, as_text, clip
 from oracle.domain.names import SHARED, check_name, is_entity, project_of
@@ -20,7 +20,7 @@ from oracle.domain.records.drafts import Draft, retirement_of
 from oracle.domain.records.memories import EDGES, PROCEDURE, REFLECTION, Given, Memory
 from oracle.domain.records.records import understand
 from oracle.domain.values import NOTHING, replace, value
-from oracle.errors import RootUnusable, UsageError
+from oracle.errors import UsageError
 from oracle.index.db import Connection
 from oracle.index.read import memories as places
 from oracle.index.read import query
@@ -109,7 +109,7 @@ def remember(context: Context, given: Given, *, new_project: bool = False) -> Ke
     Raises UsageError, MistypedProject, NotInMemory, SecretFound, InvalidRecord, InvalidName.
     """
     rules.check(given)
-    _require_root(context)
+    make_root(context)
     if given.replaces:
         old = _resolve(context, given.replaces)
         given = replace(given, replaces=old, reason=given.reason.strip() or f"Replaced by {given.title.strip()}.")
@@ -138,7 +138,7 @@ def reflect(context: Context, lesson: Lesson, *, new_project: bool = False) -> K
             say("There is nothing to reflect on."),
             hint=say("Give outcome, what_worked, what_failed, lessons or next_time."),
         )
-    _require_root(context)
+    make_root(context)
     reflection = _given(lesson, REFLECTION, f"Reflection: {lesson.goal}", " ".join(said), _details(lesson))
     first = write(context, rules.draft(reflection), new_project=new_project)
     if not lesson.worked:
@@ -249,17 +249,9 @@ def edge_id(source: str, kind: str, target: str) -> str:
     return f"{source} {kind} {target}"
 
 
-def _require_root(context: Context) -> None:
-    """Make the Root when there is none: the first memory does, as the first record of `memory_write`."""
-    try:
-        context.root.require()
-    except RootUnusable:
-        init(context)
-
-
 def _resolve(context: Context, text: str) -> str:
     """Return the slug of the one record that an id names. Raises NotInMemory, UsageError for none and for several."""
-    name = resolve(context, text.strip().removeprefix("[[").removesuffix("]]"))
+    name = resolve(context, text)
     if is_entity(name):
         raise UsageError(
             say("{text!r} is an entity, not a memory.", text=text), hint=say("Give the id that add returned.")
@@ -333,9 +325,5 @@ def _fields(context: Context, connection: Connection, slug: str) -> Mapping[str,
     row = query.summary(connection, slug)
     if row is None:
         return NOTHING
-    path = Summary.from_row(row).path
-    try:
-        raw = records.load(context.root, path)
-    except OSError:
-        return NOTHING
-    return understand(records.parse(path, raw)).fields
+    document = records.read_document(context.root, Summary.from_row(row).path)
+    return understand(document).fields if document else NOTHING

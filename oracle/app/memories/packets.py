@@ -204,11 +204,9 @@ def _inherit(found: Mapping[str, Candidate], edges: Iterable[Edge]) -> list[Cand
 
 def read_memory(context: Context, record: Summary) -> Memory | None:
     """Read a record from disk as a memory; None when it is gone."""
-    try:
-        raw = records.load(context.root, record.path)
-    except OSError:
+    document = records.read_document(context.root, record.path)
+    if document is None:
         return None
-    document = records.parse(record.path, raw)
     read = interpret_record(document, record.slug, record.path, mtime_ns=0)
     fields = read.document.fields
     said = _first_paragraph(document.body) or as_text(fields.get("detail") or fields.get("reason") or "")

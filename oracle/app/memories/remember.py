@@ -293,11 +293,8 @@ def _meant(context: Context, target: str) -> Summary:
 
 
 def _type_of(context: Context, record: Summary) -> str:
-    try:
-        document = records.parse(record.path, records.load(context.root, record.path))
-    except OSError:
-        return ""
-    return rules.memory_type_in(document.fields)
+    document = records.read_document(context.root, record.path)
+    return rules.memory_type_in(document.fields) if document else ""
 
 
 def _saying(context: Context, connection: Connection, text: str) -> list[Summary]:

@@ -21,17 +21,18 @@ BacklinkLine = tuple[str, str, str, int, str | None, str | None]
 
 
 def resolve(context: Context, text: str) -> str:
-    """Return the target that a person named: a slug, a path or an entity. Raises UsageError.
+    """Return the target that a person named: a slug, a path, an entity, or a slug in the brackets of a link. Raises UsageError.
 
     A path is taken from the working directory if it leads to a file of the Root, else from the Root.
     """
-    text = _from_here(context, text.strip()) or text
+    text = text.strip().removeprefix("[[").removesuffix("]]").strip()
+    text = _from_here(context, text) or text
     if text.startswith("/"):
         base = os.path.realpath(context.root.path)
         name = parse_target(text, base if text.startswith(base + "/") else context.root.path)
     else:
         name = parse_target(text)
-    stated = text.strip().rstrip("/")
+    stated = text.rstrip("/")
     if name.startswith("entity:file:") and ("./" in name or "//" in name):
         from oracle.domain.links.links import settle_target
 

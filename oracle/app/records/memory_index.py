@@ -43,10 +43,7 @@ def print_memories(context: Context, connection: Connection, project: str) -> st
 
 def _line(context: Context, record: Summary) -> str:
     """Return the line of one memory: a link, its type, and the beginning of its text as far as there is room."""
-    try:
-        document = records.parse(record.path, records.load(context.root, record.path))
-    except OSError:
-        document = None
+    document = records.read_document(context.root, record.path)
     memory_type = remembered.memory_type_in(document.fields) if document else ""
     text = remembered.parse_parts(document.body).statement if document else ""
     path = os.path.relpath(record.path, f"projects/{record.project or '_'}/_index")

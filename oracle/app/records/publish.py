@@ -157,13 +157,8 @@ def _read_all(root: Root, folder: str, rows: list[query.Row]) -> Iterator[tuple[
     """Read the Markdown records of a folder that have frontmatter; a file that is gone by now is left out."""
     for row in rows:
         path = str(row[0])
-        if not path.endswith(".md"):
-            continue
-        try:
-            document = records.parse(path, records.load(root, path))
-        except OSError:
-            continue
-        if document.fields:
+        document = records.read_document(root, path) if path.endswith(".md") else None
+        if document and document.fields:
             record = interpret(document, str(row[1]), path, mtime_ns=int(str(row[5])))
             yield row, Filed(record, _entry(record, path[len(folder) + 1 :], row))
 

@@ -265,11 +265,8 @@ def words_of(title: str, body: str) -> Words:
 
 def words_in(root: Root, path: str, title: str) -> Words | None:
     """Return the words of the record at a root-relative path, or None when its file is gone."""
-    try:
-        document = records.parse(path, records.load(root, path))
-    except OSError:
-        return None
-    return words_of(title, document.body)
+    document = records.read_document(root, path)
+    return words_of(title, document.body) if document else None
 
 
 def overlap(one: frozenset[str], other: frozenset[str]) -> float:

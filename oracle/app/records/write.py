@@ -188,7 +188,7 @@ def _resolve_relations(context: Context, draft: Draft) -> tuple[dict[str, Any], 
 
 
 def _resolve(context: Context, text: str, relation: str, warnings: list[str]) -> str:
-    name = resolve(context, text.strip().removeprefix("[[").removesuffix("]]"))
+    name = resolve(context, text)
     if is_entity(name):
         raise UsageError(
             say("{text!r} is an entity; {relation} takes a record.", text=text, relation=relation),

@@ -11,14 +11,14 @@ from collections.abc import Iterable, Sequence
 
 from oracle.domain.links import links
 from oracle.domain.links.links import Patterns
-from oracle.domain.links.resolution import Namesakes
 from oracle.domain.markdown.documents import Document, digest_of
 from oracle.domain.names import FOREIGN, is_entity, project_of
 from oracle.domain.records.records import RETIRING
 from oracle.index.db import VERSION, get_meta, set_meta
 from oracle.index.scan import SETTLE_NS
 from oracle.index.schema import INSERT_PROBLEM, problem_columns
-from oracle.index.write import meanings, reading
+from oracle.index.write import reading
+from oracle.index.write.meanings import Meanings
 from oracle.index.write.projections import BACKLINKS, LINKS, MOST_PRINTED
 from oracle.index.write.reading import RECORD_COLUMNS, Reading
 from oracle.store.disk.folders import Stat
@@ -33,10 +33,6 @@ INSERT_EDGE = "INSERT OR IGNORE INTO edge VALUES (?, ?, ?, ?, ?, ?)"
 INSERT_NAME = "INSERT INTO name(key, name, record_id) VALUES (?, ?, ?)"
 INSERT_REFERENCE = "INSERT INTO reference(source_id, type, ref, key, snippet, line) VALUES (?, ?, ?, ?, ?, ?)"
 _UPDATE = f"UPDATE record SET {', '.join(f'{name} = ?' for name in _COLUMNS)} WHERE id = ?"  # noqa: S608
-_NEWEST_RETIRER = (
-    "SELECT source.slug, edge.type FROM target JOIN edge ON target_id = target.id JOIN record AS source ON source.id = source_id"
-    " WHERE target.name = ? AND edge.type IN ('supersedes', 'retires') ORDER BY source.sort_ts DESC, source.slug LIMIT 1"
-)
 _TARGET_CACHE = 200_000
 """Names of targets kept in memory: about 30 MB when full."""
 
@@ -58,8 +54,7 @@ class Writer:
         self._bulk = bulk
         self._targets: dict[str, int] = {}
         self._patterns: dict[str, Patterns] = {}
-        self._named: dict[str, Namesakes] = {}
-        """The records that a key of references may mean."""
+        self._meanings = Meanings(connection)
         self._touched_keys: set[str] = set()
         self._touched_slugs: set[str] = set()
         self._dirty_sources: set[str] = set()
@@ -280,12 +275,12 @@ class Writer:
         """
         for source in self._unsettled():
             self._resolve(source)
-        self._mark_retired()
+        self._meanings.mark_retired(None if self._bulk else self._touched_slugs)
         self._write_dirty()
         if self._has_changed:
             set_meta(self._connection, VERSION, str(int(get_meta(self._connection, VERSION) or 0) + 1))
             self._has_changed = False
-        self._named.clear()
+        self._meanings.forget()
         self._pending.clear()
         self._touched_keys.clear()
         self._touched_slugs.clear()
@@ -316,10 +311,10 @@ class Writer:
         edges: dict[tuple[str, str], tuple[str, int]] = {}
         changed: list[tuple[int | None, int, int, str, str]] = []
         for kind, ref, key, snippet, line, old_target, old_resolved, *_ in rows:
-            name, resolved = meanings.find(self._connection, self._named, ref, slug, key)
+            name, resolved = self._meanings.find(ref, slug, key)
             target = self.target_id(name) if name else None
             if name:
-                edges.setdefault((meanings.effect_of(self._connection, kind, slug, seat, name), name), (snippet, line))
+                edges.setdefault((self._meanings.effect_of(kind, slug, seat, name), name), (snippet, line))
             if (target, resolved) != (old_target, old_resolved):
                 changed.append((target, resolved, source, kind, ref))
         if changed or source in self._pending:
@@ -341,15 +336,3 @@ class Writer:
         if gone:
             self._mark_dirty(slug, [name for name, _, printed in gone if printed])
         self._put_edges(source, slug, [(kind, name, *place) for (kind, name), place in edges.items()])
-
-    def _mark_retired(self) -> None:
-        """Set the newest record that supersedes or retires each touched record."""
-        touched = self._touched_slugs
-        if self._bulk:
-            rows = self._connection.execute(
-                "SELECT DISTINCT name FROM edge JOIN target ON id = target_id WHERE type IN ('supersedes', 'retires')"
-            )
-            touched = {name for (name,) in rows}
-        for slug in sorted(touched):
-            by = self._connection.execute(_NEWEST_RETIRER, (slug,)).fetchone() or (None, None)
-            self._connection.execute("UPDATE record SET retired_by = ?, retired_how = ? WHERE slug = ?", (*by, slug))

@@ -70,6 +70,14 @@ def load(root: Root, path: str, *, known: bytes = b"") -> bytes:
     return sources.read(source, path, known=known)
 
 
+def read_document(root: Root, path: str) -> Document | None:
+    """Return the record at a root-relative path as it is on disk now, None if its file is gone or can't be read."""
+    try:
+        return parse(path, load(root, path))
+    except OSError:
+        return None
+
+
 def parse(path: str, raw: bytes) -> Document:
     """Parse a record file, Markdown or JSON by its suffix. Context that a hook added is no part of its text. Never raises."""
     kept = raw[:MAX_BYTES]

@@ -216,15 +216,14 @@ _GROUP = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 
 def is_push_on(root: Root) -> bool:
     """Return whether `config.toml`, which only its owner may write, has `[push] enabled = true`. Raises UsageError."""
-    path = root.join(SETTINGS)
-    stated = _toml(path).get("push", {})
+    stated = read_settings(root).get("push", {})
     enabled = stated.get("enabled", False) if isinstance(stated, dict) else None
     if not isinstance(stated, dict) or not isinstance(enabled, bool) or set(stated) - {"enabled"}:
         raise UsageError(
             say("[push] in {settings} is not valid.", settings=SETTINGS),
             hint=say("Write `[push]` and below it `enabled = true`."),
         )
-    if enabled and os.stat(path).st_mode & 0o022:
+    if enabled and os.stat(root.join(SETTINGS)).st_mode & 0o022:
         raise UsageError(
             say("{settings} can be written by others, so nothing is pushed.", settings=SETTINGS),
             hint=say("chmod 600 it."),
@@ -234,7 +233,17 @@ def is_push_on(root: Root) -> bool:
 
 def read_group(root: Root, project: str) -> str:
     """Return the group id that a project is bound to, "" without one. Raises UsageError, InvalidName."""
-    content = _toml(f"{root.task_tree(project)}/{BINDING}")
+    import tomllib  # few Roots have this file
+
+    from oracle.store.disk import steps
+
+    path = f"{root.task_tree(project)}/{BINDING}"
+    try:
+        content = tomllib.loads((steps.read(path) or b"").decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise UsageError(
+            say("{path} can't be read: {error}.", path=path, error=error), hint=say("Correct the file.")
+        ) from error
     bridge = content.get("bridge")
     given = content.get("feishu_group_id") or (bridge.get("group_id") if isinstance(bridge, dict) else "") or ""
     if not isinstance(given, str) or (given and not _GROUP.fullmatch(given)):
@@ -264,17 +273,3 @@ def read_openclaw(path: str) -> dict[str, object] | None:
             hint=say("Remove comments, or check it by hand."),
         )
     return content
-
-
-def _toml(path: str) -> dict[str, object]:
-    import tomllib  # few Roots have this file
-
-    from oracle.store.disk import steps
-
-    raw = steps.read(path)
-    try:
-        return tomllib.loads(raw.decode("utf-8-sig")) if raw is not None else {}
-    except (ValueError, RecursionError) as error:
-        raise UsageError(
-            say("{path} can't be read: {error}.", path=path, error=error), hint=say("Correct the file.")
-        ) from error

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import json
 import os
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 
 from oracle.domain.names import check_name, role_of
-from oracle.errors import InvalidName, InvalidRecord, NewerVersion, RecordExists, UsageError
+from oracle.errors import InvalidRecord, NewerVersion, OracleError, RecordExists, UsageError
 from oracle.store.disk import files, rewriting, steps
 from oracle.store.root.layout import Root, choose_home
 from oracle.wording import say
-
-_MOST_BYTES = 4 << 20  # the largest registry
 
 
 def entry(root: Root, project: str, environ: Mapping[str, str]) -> Mapping[str, object]:
@@ -98,7 +95,6 @@ def _path_in(entry: Mapping[str, object], home: str) -> str:
 
 
 def _profile_root(root: Root, project: str, environ: Mapping[str, str]) -> str:
-    from oracle.errors import OracleError
     from oracle.store.root import profile
 
     try:
@@ -126,13 +122,10 @@ def _expand(text: str, home: str) -> str:
 
 
 def _load(folder: str) -> object:
-    from oracle.errors import OracleError
-    from oracle.store.disk import steps
-
+    path = f"{folder}/projects.json"
     try:
-        raw = steps.read(f"{folder}/projects.json") or b""
-        return json.loads(raw.decode("utf-8-sig")) if len(raw) <= _MOST_BYTES else None
-    except (OracleError, ValueError, RecursionError):
+        return _content(path, steps.read(path))
+    except OracleError:
         return None
 
 
@@ -278,62 +271,3 @@ def render_profile(root: Root, project: str, seats: Sequence[str], *, repo_root:
 def _quote(text: str) -> str:
     """Return a TOML basic string. JSON's escapes are valid in TOML."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-# Sessions of seats ----------------------------------------------------------------------------------------------------
-
-_AGENTS = ("claude", "codex", "gemini", "opencode", "qwen")
-"""Agents whose name launchers append to that of the seat."""
-
-
-def session_names(project: str, seat: str, *, noted: str = "", registered: str = "", tool: str = "") -> tuple[str, ...]:
-    """Return the exact names that the session of a seat may have, most likely first.
-
-    In order: the name in the seat's `session.toml` (`noted`), the name in the registry of projects (`registered`),
-    `<project>-<seat>`, and the same with the name of a tool. A prefix of a name never matches.
-    """
-    plain = f"{project}-{seat}" if project else seat
-    tools = dict.fromkeys(filter(None, (tool, *_AGENTS)))
-    return tuple(dict.fromkeys(filter(None, (noted, registered, plain, *(f"{plain}-{name}" for name in tools)))))
-
-
-def find_session_names(root: Root, project: str, seat: str, *, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Return `session_names` of a seat with the names in files of other tools. Raises InvalidName."""
-    noted, tool = _read_session_file(root, check_name(project, "project"), check_name(seat, "seat"))
-    registered = _read_registry(root, project, seat, environ=environ)
-    return session_names(project, seat, noted=noted, registered=registered, tool=tool)
-
-
-def _read_session_file(root: Root, project: str, seat: str) -> tuple[str, str]:
-    """Return session and tool from `sessions/<project>/<seat>/session.toml`, "" for what can't be read."""
-    raw = _read(f"{root.sessions}/{project}/{seat}/session.toml")
-    try:
-        content = tomllib.loads(raw.decode("utf-8-sig"))
-    except (ValueError, RecursionError):
-        return "", ""
-    tool = _text(content.get("tool"))
-    return _text(content.get("session")), tool if tool and _is_name(tool) else ""
-
-
-def _read_registry(root: Root, project: str, seat: str, *, environ: Mapping[str, str]) -> str:
-    seats = entry(root, project, environ).get("seats")
-    return _text(seats.get(seat)) if isinstance(seats, dict) else ""
-
-
-def _read(path: str) -> bytes:
-    try:
-        with open(path, "rb") as stream:
-            return stream.read(_MOST_BYTES)
-    except OSError:
-        return b""
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _is_name(value: str) -> bool:
-    try:
-        return bool(check_name(value, "tool"))
-    except InvalidName:
-        return False

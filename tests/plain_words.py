@@ -169,8 +169,11 @@ def findings() -> Iterator[Finding]:
     documents = [*sorted(CHECKOUT.glob("*.md")), *sorted((CHECKOUT / "references").rglob("*.md"))]
     for file in documents:
         path = file.relative_to(CHECKOUT).as_posix()
-        if not path.startswith("references/kb/"):
-            yield from in_markdown(path, file.read_text(encoding="utf-8"))
+        text = file.read_text(encoding="utf-8")
+        if path.startswith("references/kb/"):
+            yield from long_sentences(path, 1, text.partition("\n---\n")[2])  # a record has one line a paragraph
+        else:
+            yield from in_markdown(path, text)
     yield from in_catalogue("oracle/cli/i18n/zh.po")
 
 

@@ -1,6 +1,7 @@
 """Replace relative dates in a text by absolute ones, in English and Chinese: `Thursday`, `next week`, `下周四`, `明天`. Pure.
 
-What comes again (`every Monday`, `每周四`), what has a date beside it, code and links stay as they are.
+What comes again (`every Monday`, `每周四`), what has a date beside it, code and links stay as they are. Libraries that look for
+dates in a text find too many: dateparser reads `We` as Wednesday and `may` as May.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The JSON Schemas of files that come from outside, `schemas/<name>.schema.json`, and the check against them.
 
-Importing jsonschema takes 0.2 s, longer than a delivery. This check knows the keywords that the schemas of receipts, responses and
-the inbox use; a test compares it with jsonschema.
+Importing jsonschema takes 0.2 s, longer than a delivery. jsonschema-rs takes 19 ms and fastjsonschema 11 ms, as long as a bare
+Python. This check knows the keywords that the schemas of receipts, responses and the inbox use. A test compares it with jsonschema.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from oracle.app.doctor import diagnosis
 from oracle.app.doctor.diagnosis import Head, head_of
 from oracle.domain.names import FOREIGN
 from oracle.domain.values import AsJson, value
+from oracle.index.listing import printable
 from oracle.store.markdown import records
 from oracle.store.root.layout import LEGACY_PLURALS, RECORD_TREES, SKIPPED_FOLDERS, Root
 from oracle.wording import LIST, Sentence, joined, say
@@ -97,12 +98,7 @@ def first_few(names: Sequence[str], limit: int = 5) -> Sentence:
 
 def one_line(text: str) -> str:
     """Return text that fits on a line of a terminal: control characters and bytes that are not UTF-8 are escaped."""
-    return text.map_text(_one_line) if isinstance(text, Sentence) else _one_line(text)
-
-
-def _one_line(text: str) -> str:
-    whole = text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in whole)
+    return text.map_text(printable) if isinstance(text, Sentence) else printable(text)
 
 
 def quoted(path: str) -> str:

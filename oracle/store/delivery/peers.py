@@ -1,8 +1,7 @@
 """Deliveries of peers: `tasks/<p>/peer-deliveries/`, in both layouts. Read only.
 
-`<peer>/{DELIVERY.md,receipt.json}` is one delivery of a peer. `<peer>/tasks/<task>/` holds one per task, beside
-`meta.json` and
-`heartbeat.json`. Nothing outside the folder is read, whatever a link points to.
+`<peer>/{DELIVERY.md,receipt.json}` is one delivery of a peer. `<peer>/tasks/<task>/` holds one per task, beside `meta.json`
+and `heartbeat.json`. Nothing outside the folder is read, whatever a link points to.
 """
 
 from __future__ import annotations

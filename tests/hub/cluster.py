@@ -14,12 +14,19 @@ import socket
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from oracle.domain.values import NOTHING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 USERS = ("postgres", "nobody")
 """Who runs the server where the tests run as root, which PostgreSQL refuses."""
 SETTINGS = {
     "fsync": "off",
     "full_page_writes": "off",
+    "wal_init_zero": "off",
     "synchronous_commit": "off",
     "shared_buffers": "16MB",
     "max_connections": "60",
@@ -57,11 +64,13 @@ def runner() -> pwd.struct_passwd | None:
 class Cluster:
     """A running cluster. `host` is the folder of its socket; SUPERUSER and the owner of each database need no password there."""
 
-    def __init__(self) -> None:
+    def __init__(self, settings: Mapping[str, str] = NOTHING) -> None:
+        self._settings = {**SETTINGS, **settings}
         self.folder = Path(tempfile.mkdtemp(prefix="oracle-pg-"))
         self.host = str(self.folder)
         self.data = self.folder / "data"
         self._port = 0
+        self._addresses = ["127.0.0.1"]
         self._numbers = itertools.count(1)
         user = runner() if os.getuid() == 0 else None
         if user:
@@ -81,9 +90,9 @@ class Cluster:
 
     def start(self) -> None:
         """Start the server, after `stop` too."""
-        settings = {**SETTINGS, "unix_socket_directories": self.host}
+        settings = {**self._settings, "unix_socket_directories": self.host}
         if self._port:
-            settings |= {"listen_addresses": "127.0.0.1", "port": str(self._port)}
+            settings |= {"listen_addresses": ",".join(self._addresses), "port": str(self._port)}
         words = " ".join(f"-c {name}='{text}'" for name, text in settings.items())
         self._call("pg_ctl", "start", "-w", f"--pgdata={self.data}", f"--log={self.folder}/log", f"--options={words}")
 
@@ -102,6 +111,15 @@ class Cluster:
             self._port = port
             self.start()
         return self._port
+
+    def listen(self, address: str, subnet: str) -> None:
+        """Listen on one more address, for the machines of a subnet. The server restarts."""
+        _ = self.port
+        with (self.data / "pg_hba.conf").open("a", encoding="ascii") as rules:
+            rules.write(f"host all all {subnet} scram-sha-256\n")
+        self.stop()
+        self._addresses.append(address)
+        self.start()
 
     def dsn(self, database: str = "postgres", user: str = SUPERUSER) -> str:
         """Return the connection string of a database through the socket."""

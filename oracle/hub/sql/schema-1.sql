@@ -16,10 +16,14 @@ INSERT INTO oracle_hub.meta (version, oldest) VALUES (1, 1);
 -- Whether a text may name a team, machine, project or seat. The programs check the letters of other scripts.
 CREATE FUNCTION oracle_hub.is_name(name text) RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT octet_length(name) BETWEEN 1 AND 128
-        AND name COLLATE "C" ~ '^[^\u0001-\u002f\u003a-\u0040\u005b-\u0060\u007b-\u00a0]'
-        AND name COLLATE "C" !~ '[\u0001-\u002c\u002f\u003a-\u0040\u005b-\u005e\u0060\u007b-\u00a0]'
-        AND strpos(name, '..') = 0 AND name IS NFC NORMALIZED
+    SELECT octet_length(name) BETWEEN 1 AND 128 AND strpos(name, '..') = 0 AND (
+        name COLLATE "C" ~ '^[0-9A-Za-z][-.0-9A-Z_a-z]*$' -- the usual name, judged at once
+        OR (
+            name COLLATE "C" ~ '^[^\u0001-\u002f\u003a-\u0040\u005b-\u0060\u007b-\u00a0]'
+            AND name COLLATE "C" !~ '[\u0001-\u002c\u002f\u003a-\u0040\u005b-\u005e\u0060\u007b-\u00a0]'
+            AND name IS NFC NORMALIZED
+        )
+    )
 $$;
 
 -- Whether the hub takes a path: a record, a response, a receipt or the patterns of a project; nothing hidden or derived, and
@@ -51,28 +55,38 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
         END
 $$;
 
--- The seat whose home owns a path: that of its folder; for a receipt its first name, for a claim or an acknowledgement its
--- second. Empty for the operator, and for the records of memory, which belong to the machine that wrote them.
-CREATE FUNCTION oracle_hub.seat_of(path text) RETURNS text
+-- Whether the name of a folder is that of a seat: a role, or a role with a number.
+CREATE FUNCTION oracle_hub.is_seat(name text) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT CASE WHEN right(name, 1) BETWEEN '0' AND '9'
+        THEN rtrim(name, '0123456789') IN ('planner-', 'builder-', 'reviewer-', 'patrol-')
+        ELSE name IN ('planner', 'builder', 'reviewer', 'patrol')
+    END
+$$;
+
+CREATE FUNCTION oracle_hub.seat_of_receipt(name text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE
-    parts text[] := string_to_array(path, '/');
-    receipt text;
-    before text;
+    receipt text := regexp_replace(name, '[.]json([.][a-z]+)?$', '');
+    before text := substring(receipt from '^.*__');
 BEGIN
-    IF parts[1] = 'projects' AND cardinality(parts) > 3 THEN
-        RETURN CASE WHEN parts[3] COLLATE "C" ~ '^(planner|builder|reviewer|patrol)(-[0-9]+)?$' THEN parts[3] ELSE '' END;
-    ELSIF parts[1] IS DISTINCT FROM 'tasks' THEN
-        RETURN '';
-    END IF;
-    receipt := regexp_replace(parts[5], '[.]json([.][a-z]+)?$', '');
-    before := substring(receipt from '^.*__');
-    IF parts[5] COLLATE "C" ~ '[.](claim|acked)$' THEN
+    IF name COLLATE "C" ~ '[.](claim|acked)$' THEN
         RETURN coalesce(nullif(substr(receipt, length(before) + 1), 'operator'), '');
     END IF;
     before := left(before, -2);
     RETURN coalesce(nullif(substr(before, length(substring(before from '^.*__')) + 1), 'operator'), '');
 END
+$$;
+
+-- The seat whose home owns a path: that of its folder; for a receipt its first name, for a claim or an acknowledgement its
+-- second. Empty for the operator, and for the records of memory, which belong to the machine that wrote them.
+CREATE FUNCTION oracle_hub.seat_of(path text) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT CASE split_part(path, '/', 1)
+        WHEN 'projects' THEN CASE WHEN split_part(path, '/', 4) <> '' AND oracle_hub.is_seat(split_part(path, '/', 3)) THEN split_part(path, '/', 3) ELSE '' END
+        WHEN 'tasks' THEN oracle_hub.seat_of_receipt(split_part(path, '/', 5))
+        ELSE ''
+    END
 $$;
 
 CREATE FUNCTION oracle_hub.project_of(path text) RETURNS text
@@ -116,7 +130,7 @@ CREATE TABLE oracle_hub.home (
 
 CREATE TABLE oracle_hub.file (
     team text NOT NULL,
-    path text COLLATE "C" NOT NULL CHECK (oracle_hub.is_path(path)),
+    path text COLLATE "C" NOT NULL, -- oracle_hub.push, which alone writes here, looked at it: a check would look once more
     owner uuid NOT NULL,
     epoch bigint NOT NULL,
     sha256 text COLLATE "C" NOT NULL,
@@ -270,15 +284,28 @@ BEGIN
 END
 $$;
 
+-- Why a file or tombstone of a machine is refused, null if it is not; `home_machine` and `home_epoch` are those of its seat's home.
+CREATE FUNCTION oracle_hub.refusal(
+    path text, epoch bigint, digest text, content bytea, machine uuid, home_machine uuid, home_epoch bigint
+) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT CASE
+        WHEN oracle_hub.is_path(path) IS NOT TRUE THEN 'path'
+        WHEN octet_length(content) > 16777216 THEN 'size'
+        WHEN digest IS DISTINCT FROM coalesce(encode(sha256(content), 'hex'), '') THEN 'digest'
+        WHEN home_epoch IS NOT NULL AND home_machine IS DISTINCT FROM machine THEN 'home'
+        WHEN epoch IS DISTINCT FROM coalesce(home_epoch, 0) THEN 'epoch'
+    END
+$$;
+
 -- Take files and tombstones of the calling machine, and return the paths that were refused, each with the reason.
+-- The usual push is judged and written in one pass. Only if something was not written, it is asked why.
 CREATE FUNCTION oracle_hub.push(in_team text, in_paths text[], in_epochs bigint[], in_digests text[], in_contents bytea[])
 RETURNS TABLE (path text, reason text)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
     me uuid := oracle_hub.my_machine(in_team);
-    refused_paths text[];
-    reasons text[];
     wrote bigint;
 BEGIN
     -- A home that moves now waits for this push, or this push for it.
@@ -286,50 +313,44 @@ BEGIN
     WHERE team = in_team AND machine = me
         AND (project, seat) IN (SELECT DISTINCT oracle_hub.project_of(p), oracle_hub.seat_of(p) FROM unnest(in_paths) p)
     ORDER BY project, seat FOR SHARE;
-    WITH given AS MATERIALIZED (
-        SELECT g.path, g.epoch, coalesce(g.sha256, '') AS sha256, g.content, oracle_hub.is_path(g.path) AS is_path,
-            oracle_hub.project_of(g.path) AS project, oracle_hub.seat_of(g.path) AS seat
-        FROM unnest(in_paths, in_epochs, in_digests, in_contents) AS g (path, epoch, sha256, content)
-    ), judged AS MATERIALIZED (
-        SELECT g.path, g.epoch, g.sha256, g.content,
-            CASE
-                WHEN g.is_path IS NOT TRUE THEN 'path'
-                WHEN octet_length(g.content) > 16777216 THEN 'size'
-                WHEN g.sha256 <> coalesce(encode(sha256(g.content), 'hex'), '') THEN 'digest'
-                WHEN h.epoch IS NOT NULL AND h.machine IS DISTINCT FROM me THEN 'home'
-                WHEN g.epoch IS DISTINCT FROM coalesce(h.epoch, 0) THEN 'epoch'
-                WHEN h.epoch IS NULL AND f.owner <> me AND NOT f.removed THEN 'owner'
-            END AS reason,
-            CASE
-                WHEN f.path IS NULL THEN g.content IS NULL -- nothing to remove
-                ELSE f.removed = (g.content IS NULL) AND f.sha256 = g.sha256 AND f.owner = me AND f.epoch = g.epoch
-            END AS is_same
-        FROM given g
-        LEFT JOIN oracle_hub.home h ON g.is_path AND h.team = in_team AND h.project = g.project AND h.seat = g.seat
-        LEFT JOIN LATERAL ( -- LIMIT makes it a look-up by the key, never a scan of the team's rows
-            SELECT path, owner, epoch, sha256, removed FROM oracle_hub.file WHERE team = in_team AND path = g.path LIMIT 1
-        ) f ON g.is_path
-    ), written AS (
-        INSERT INTO oracle_hub.file AS f (team, path, owner, epoch, sha256, size, content, changed_at, removed, xid8)
-        SELECT in_team, path, me, epoch, sha256, coalesce(octet_length(content), 0), content, clock_timestamp(), content IS NULL,
-            pg_current_xact_id()
-        FROM judged WHERE reason IS NULL AND NOT is_same ORDER BY path
-        ON CONFLICT (team, path) DO UPDATE SET
-            owner = EXCLUDED.owner, epoch = EXCLUDED.epoch, sha256 = EXCLUDED.sha256, size = EXCLUDED.size,
-            content = EXCLUDED.content, changed_at = EXCLUDED.changed_at, removed = EXCLUDED.removed, xid8 = EXCLUDED.xid8
-        WHERE f.owner = me OR f.removed OR EXCLUDED.epoch > 0
-        RETURNING f.path
-    ), refused AS (
-        SELECT path, reason FROM judged WHERE reason IS NOT NULL
-        UNION ALL -- another machine was first, just now
-        SELECT path, 'owner' FROM judged
-        WHERE reason IS NULL AND NOT is_same AND path NOT IN (SELECT path FROM written)
-    )
-    SELECT array_agg(path), array_agg(reason), (SELECT count(*) FROM written) INTO refused_paths, reasons, wrote FROM refused;
+
+    INSERT INTO oracle_hub.file AS f (team, path, owner, epoch, sha256, size, content, changed_at, removed, xid8)
+    SELECT in_team, g.path, me, g.epoch, g.sha256, coalesce(octet_length(g.content), 0), g.content, clock_timestamp(), g.content IS NULL,
+        pg_current_xact_id()
+    FROM unnest(in_paths, in_epochs, in_digests, in_contents) AS g (path, epoch, sha256, content)
+    LEFT JOIN oracle_hub.home h
+        ON h.team = in_team AND h.project = oracle_hub.project_of(g.path) AND h.seat = oracle_hub.seat_of(g.path)
+    WHERE oracle_hub.refusal(g.path, g.epoch, g.sha256, g.content, me, h.machine, h.epoch) IS NULL
+        AND ( -- there is nothing to remove; LIMIT makes it a look-up by the key, never a scan of the team's rows
+            g.content IS NOT NULL OR (SELECT true FROM oracle_hub.file WHERE team = in_team AND path = g.path LIMIT 1)
+        )
+    ORDER BY g.path
+    ON CONFLICT (team, path) DO UPDATE SET
+        owner = EXCLUDED.owner, epoch = EXCLUDED.epoch, sha256 = EXCLUDED.sha256, size = EXCLUDED.size,
+        content = EXCLUDED.content, changed_at = EXCLUDED.changed_at, removed = EXCLUDED.removed, xid8 = EXCLUDED.xid8
+    WHERE (f.owner = me OR f.removed OR EXCLUDED.epoch > 0)
+        AND (f.owner, f.epoch, f.sha256, f.removed) IS DISTINCT FROM (me, EXCLUDED.epoch, EXCLUDED.sha256, EXCLUDED.removed);
+    GET DIAGNOSTICS wrote = ROW_COUNT;
     IF wrote > 0 THEN
         PERFORM pg_notify('oracle_hub', in_team);
     END IF;
-    RETURN QUERY SELECT * FROM unnest(refused_paths, reasons);
+    IF wrote < cardinality(in_paths) THEN
+        RETURN QUERY SELECT * FROM (
+            SELECT g.path, coalesce(
+                oracle_hub.refusal(g.path, g.epoch, g.sha256, g.content, me, h.machine, h.epoch),
+                CASE
+                    WHEN f.owner IS NULL AND g.content IS NULL THEN NULL -- it was never there
+                    WHEN (f.owner, f.epoch, f.sha256, f.removed) IS DISTINCT FROM (me, g.epoch, g.sha256, g.content IS NULL) THEN 'owner'
+                END
+            ) AS reason
+            FROM unnest(in_paths, in_epochs, in_digests, in_contents) AS g (path, epoch, sha256, content)
+            LEFT JOIN oracle_hub.home h
+                ON h.team = in_team AND h.project = oracle_hub.project_of(g.path) AND h.seat = oracle_hub.seat_of(g.path)
+            LEFT JOIN LATERAL (
+                SELECT owner, epoch, sha256, removed FROM oracle_hub.file WHERE team = in_team AND path = g.path LIMIT 1
+            ) f ON true
+        ) judged WHERE judged.reason IS NOT NULL;
+    END IF;
 END
 $$;
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import select
 import threading
@@ -74,14 +75,20 @@ class HubLoop:
         from oracle.app.hubs.following import Follower
 
         with self._open() as context:
-            follower = Follower(context)
+            follower, is_told = Follower(context), False
             try:
                 while not self._stopping.is_set() and os.path.exists(self._root.hub):
                     if not self._attempts.rests("hub"):
-                        self._attempts.run("hub", lambda: self._note(follower.sync()))
-                    _wait(told, follower, self._attempts.rest_of("hub") or follower.rest())
+                        visit = functools.partial(self._visit, follower, is_told=is_told)
+                        self._attempts.run("hub", visit)
+                    is_told = _wait(told, follower, self._attempts.rest_of("hub") or follower.rest())
             finally:
                 follower.close()
+
+    def _visit(self, follower: Follower, *, is_told: bool) -> None:
+        self._note(follower.sync(is_told=is_told))
+        if differing := follower.check():
+            self._attempts.warn(say("{count} files differ from the hub; see `oracle doctor`", count=differing))
 
     def _note(self, done: Synced) -> None:
         if not done.is_idle:
@@ -96,11 +103,13 @@ class HubLoop:
             self._when_done()
 
 
-def _wait(told: int, follower: Follower, seconds: float) -> None:
-    """Wait for a change here, a hint of the hub or the time."""
+def _wait(told: int, follower: Follower, seconds: float) -> bool:
+    """Wait for a change here, a hint of the hub or the time; return whether something changed here.
+
+    A hint that came with the answer of a statement makes no noise.
+    """
     sockets = [told] if follower.fileno() < 0 else [told, follower.fileno()]
-    ready, _, _ = select.select(sockets, [], [], seconds)
+    ready, _, _ = select.select(sockets, [], [], 0.0 if follower.take_hint() else seconds)
     if told in ready:
         os.read(told, 4096)
-    if len(ready) > (told in ready):
-        follower.take_hint()
+    return told in ready

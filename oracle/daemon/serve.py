@@ -178,6 +178,9 @@ class Daemon:
         if not self._attempts.rests("watcher") and self._attempts.run("watcher", lambda: self._listen(guard, listener)):
             listener.stop()
         changes = listener.take()
+        self._hub_loop.keep()
+        if changes.queue or changes.records:
+            self._hub_loop.notify()
         if changes.is_flood:
             self._index_loop.reset()
         if self._attempts.rests("index"):
@@ -192,9 +195,6 @@ class Daemon:
             self._attempts.run("plan", self._write_plan)
         if changes.queue:
             self._work_loop.notify()
-        self._hub_loop.keep()
-        if changes.queue or changes.records:
-            self._hub_loop.notify()
         rest = min(listener.rest(), guard.rest(), self._index_loop.rest(is_watched=listener.hears))
         return max(_QUICKEST, rest, self._attempts.rest_of("index") if rest <= 0 else 0.0)
 

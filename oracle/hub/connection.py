@@ -9,7 +9,7 @@ import functools
 import ipaddress
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +63,14 @@ class HubConnection:
             found = self._raw.execute(statement.encode(), values or None)
             return found.fetchall() if found.description else []
 
+    def rows_of(self, *calls: tuple[str, Mapping[str, object]]) -> list[list[tuple[Any, ...]]]:
+        """Run several statements in one round trip and return the rows of each. They are one transaction."""
+        self.statements += len(calls)
+        with failing():
+            with self._raw.pipeline() if _library().Pipeline.is_supported() else nullcontext():
+                found = [self._raw.execute(statement.encode(), values) for statement, values in calls]
+            return [cursor.fetchall() for cursor in found]
+
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Make the statements of a block one transaction."""
@@ -76,8 +84,8 @@ class HubConnection:
     def wait_for_hint(self, team: str, seconds: float) -> bool:
         """Wait until another connection changed something of the team; return whether one did in time."""
         with failing():
-            hints = self._raw.notifies(timeout=seconds, stop_after=1)
-            return any(hint.payload == team for hint in hints)
+            hints = [*self._raw.notifies(timeout=seconds, stop_after=1)]
+            return any(hint.payload == team and hint.pid != self._raw.info.backend_pid for hint in hints)
 
     def fileno(self) -> int:
         """Return the socket, for a loop that waits for several things."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from oracle import __version__
 from oracle.domain.hub.rows import (
@@ -40,8 +41,12 @@ class TeamConnection:
 
         `machine` of a home is "" where the machine left.
         """
-        _, homes, machines = self.connection.rows(sql("team"), {"team": self._team, "version": __version__})[0]
-        return [Home(*home) for home in homes], [TeamMachine(*machine) for machine in machines]
+        return _read_team(self.connection.rows(*self._team_call()))
+
+    def begin(self, cursor: Cursor) -> tuple[Sequence[Home], Sequence[TeamMachine], Pulled]:
+        """Return what `team` and `pull` return, in one round trip."""
+        team, page = self.connection.rows_of(self._team_call(), self._pull_call(cursor))
+        return *_read_team(team), _read_page(page, cursor)
 
     def take_home(self, project: str, seat: str, *, take: bool = False) -> Home:
         """Make this machine the home of a seat that has none, or with `take` of any; return the home as it is then."""
@@ -71,23 +76,7 @@ class TeamConnection:
         Own files, and those above 1 MiB, come without content: see `fetch`. The member's projects limit the page; what
         belongs to no project always comes.
         """
-        values = {
-            "team": self._team,
-            "machine": self.machine,
-            "projects": self._projects,
-            "hub": cursor.hub,
-            "xid": str(cursor.xid),
-            "path": cursor.path,
-            "rows": MAX_ROWS,
-            "bytes": MAX_BATCH,
-            "inline": INLINE,
-        }
-        found = self.connection.rows(sql("pull"), values)
-        hub, horizon, ahead = found[0][:3]
-        rows = tuple(Row(*one[3:10]) for one in found if one[3] is not None)
-        more = ahead > len(rows)
-        after = Cursor(hub, int(found[-1][10]), rows[-1].path) if more else Cursor(hub, int(horizon))
-        return Pulled(rows, after, more, restarted=hub != cursor.hub)
+        return _read_page(self.connection.rows(*self._pull_call(cursor)), cursor)
 
     def fetch(self, paths: Sequence[str]) -> Mapping[str, bytes]:
         """Return the contents of files by their paths; a file that was removed meanwhile is left out."""
@@ -112,6 +101,22 @@ class TeamConnection:
         """Leave the team, and give up every home. The files stay at the hub."""
         self.connection.rows("SELECT oracle_hub.leave(%s)", (self._team,))
 
+    def _team_call(self) -> tuple[str, dict[str, object]]:
+        return sql("team"), {"team": self._team, "version": __version__}
+
+    def _pull_call(self, cursor: Cursor) -> tuple[str, dict[str, object]]:
+        return sql("pull"), {
+            "team": self._team,
+            "machine": self.machine,
+            "projects": self._projects,
+            "hub": cursor.hub,
+            "xid": str(cursor.xid),
+            "path": cursor.path,
+            "rows": MAX_ROWS,
+            "bytes": MAX_BATCH,
+            "inline": INLINE,
+        }
+
     def close(self) -> None:
         """Close the connection."""
         self.connection.close()
@@ -121,6 +126,19 @@ class TeamConnection:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _read_team(found: list[tuple[Any, ...]]) -> tuple[list[Home], list[TeamMachine]]:
+    _, homes, machines = found[0]
+    return [Home(*home) for home in homes], [TeamMachine(*machine) for machine in machines]
+
+
+def _read_page(found: list[tuple[Any, ...]], cursor: Cursor) -> Pulled:
+    hub, horizon, ahead = found[0][:3]
+    rows = tuple(Row(*one[3:10]) for one in found if one[3] is not None)
+    more = ahead > len(rows)
+    after = Cursor(hub, int(found[-1][10]), rows[-1].path) if more else Cursor(hub, int(horizon))
+    return Pulled(rows, after, more, restarted=hub != cursor.hub, waits=found[0][11])
 
 
 def open_team(membership: Membership) -> TeamConnection:

@@ -46,10 +46,16 @@ class Served:
 
     # -- the process -----------------------------------------------------------------------------------------------
 
-    def start(self, *, waits: bool = True) -> Forked:
+    def start(self, *, waits: bool = True, enter: Callable[[], None] = lambda: None) -> Forked:
+        """Start the daemon. `enter` is called in its process first."""
+
+        def serve() -> None:
+            enter()
+            boxed.main(self.root.path, str(self.faults), self.pace)
+
         with self.said.open("ab") as stream, Path(os.devnull).open("rb") as nothing:
             process = Forked(
-                lambda: boxed.main(self.root.path, str(self.faults), self.pace),
+                serve,
                 streams=[nothing.fileno(), stream.fileno(), stream.fileno()],
                 cwd=CHECKOUT,
             )

@@ -59,6 +59,9 @@ class Connection:
         self._call()
         return tuple(self.hub.homes.values()), tuple(self.hub.machines.values())
 
+    def begin(self, cursor: Cursor) -> tuple[Sequence[Home], Sequence[TeamMachine], Pulled]:
+        return *self.team(), self.pull(cursor)
+
     def take_home(self, project: str, seat: str, *, take: bool = False) -> Home:
         self._call()
         found = self.hub.homes.get((project, seat))

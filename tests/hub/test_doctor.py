@@ -9,9 +9,12 @@ import pytest
 
 from oracle.app.doctor import examine
 from oracle.app.hubs import membership
+from oracle.app.hubs.check import AGAIN, DAILY, check
+from oracle.app.hubs.following import Follower
 from oracle.domain.hub.rows import TeamMachine
 from oracle.domain.values import replace
 from oracle.errors import HubUnreachable
+from oracle.store.hub import checked as checks
 from oracle.store.hub import ledger as ledgers
 from tests.hub.sites import Site
 
@@ -67,6 +70,40 @@ def test_a_hub_that_does_not_answer_is_named(sites: list[Site], monkeypatch: pyt
 
     monkeypatch.setattr(membership, "status", refuse)
     assert found(sites[0]) == [("The hub can't be reached: gone.", "Work goes on.")]
+
+
+def test_what_the_daily_comparison_found_is_named_until_another_finds_it_mended(sites: list[Site], team: Team) -> None:
+    a, b = sites
+    a.write(PATH, "of a")
+    for site in (a, b):
+        site.sync()
+    team.owner.rows("DELETE FROM oracle_hub.file WHERE path = %s", (PATH,))  # what no program does
+    follower = Follower(b.squad.oracle)
+    follower.sync()
+    assert follower.check() == 1
+    assert follower.check() == 0  # it is not due again
+    said = f"{PATH} was not as at the hub when all files were compared: not at the hub, owned by another machine."
+    assert found(b) == [(said, "Send or fetch it: oracle hub check --fix")]
+    b.squad.oracle.clock.seconds += AGAIN + 1  # type: ignore[attr-defined]
+    check(a.squad.oracle, a.hub, a.membership, fixes=True)
+    follower.sync()
+    assert follower.check() == 0
+    assert found(b) == []
+    follower.close()
+
+
+@pytest.mark.parametrize(("passed", "is_due"), [(0, False), (DAILY - 60, False), (DAILY + 60, True), (-60, True)])
+def test_all_files_are_compared_once_a_day(sites: list[Site], passed: float, is_due: bool) -> None:
+    a, _ = sites
+    context = a.squad.oracle
+    check(context, a.hub, a.membership)
+    context.clock.seconds += passed  # type: ignore[attr-defined]
+    follower = Follower(context)
+    follower.sync()
+    before = checks.load(context.root).at
+    follower.check()
+    assert (checks.load(context.root).at != before) is is_due
+    follower.close()
 
 
 @pytest.mark.parametrize("hours", [48, -48])

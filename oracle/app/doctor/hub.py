@@ -8,6 +8,7 @@ from oracle.app.context import Context
 from oracle.app.delivery.homes import is_away
 from oracle.app.doctor.context import Check, CheckContext, capped, error, note, quoted, warning
 from oracle.app.hubs import membership
+from oracle.app.hubs.check import last_differences
 from oracle.app.hubs.membership import HubStatus
 from oracle.app.hubs.pushing import GUARDED
 from oracle.domain import timestamps
@@ -47,6 +48,7 @@ def check_hub(checked: CheckContext) -> Iterator[Check]:
             yield error(_NAME, trouble.sentence, trouble.hint)
             return
         yield from capped(_files(status))
+        yield from capped(_differences(context, status))
         yield from _times(status, context.now_seconds())
         yield from capped(_homes(status))
 
@@ -77,6 +79,15 @@ def _files(status: HubStatus) -> Iterator[Check]:
     for path in status.standing.kept:
         what = say("{path} lost its place to {other}.", path=path, other=path.partition(KEPT)[0])
         yield warning(_NAME, what, say("Compare the two, then rename or remove this one"))
+
+
+def _differences(context: Context, status: HubStatus) -> Iterator[Check]:
+    at = status.standing
+    known = {*at.ahead, *at.stranded, *(path for path, _ in at.refused)}
+    for one in last_differences(context):
+        if one.path not in known:
+            what = say("{path} was not as at the hub when all files were compared: {how}.", path=one.path, how=one.what)
+            yield warning(_NAME, what, say("Send or fetch it: oracle hub check --fix"))
 
 
 def _homes(status: HubStatus) -> Iterator[Check]:

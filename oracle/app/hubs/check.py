@@ -15,7 +15,9 @@ from oracle.domain.hub.rows import Home, Membership, Row
 from oracle.domain.names import check_name
 from oracle.domain.values import value
 from oracle.errors import Blocked
+from oracle.store.hub import checked as checks
 from oracle.store.hub import ledger as ledgers
+from oracle.store.hub.checked import Checked
 from oracle.store.hub.ledger import SyncLedger
 from oracle.store.hub.placing import Placer
 from oracle.wording import Sentence, say, say_each
@@ -23,6 +25,13 @@ from oracle.wording import Sentence, say, say_each
 UNSENT, MISSING, CHANGED, UNKNOWN = say_each(
     "not sent yet", "missing here", "changed here, owned by another machine", "not at the hub, owned by another machine"
 )
+
+
+DAILY, AGAIN = 86_400.0, 3_600.0
+"""Seconds after which a daemon compares all files again, and after a comparison that found something."""
+
+_MOST = 1000
+"""How many differences are kept for the doctor."""
 
 
 @value
@@ -58,13 +67,33 @@ def check(context: Context, hub: Hub, membership: Membership, *, fixes: bool = F
         found = tuple(compare(visit))
         if not fixes or not found:
             ledgers.save(context.root, visit.ledger)
+            _note(context, found)
             return HubChecked(found)
         try:
             _fix(visit, found)
         finally:
             ledgers.save(context.root, visit.ledger)
         look(visit)
-        return HubChecked(found, result_of(visit, []), tuple(compare(visit)))
+        left = tuple(compare(visit))
+        _note(context, left)
+        return HubChecked(found, result_of(visit, []), left)
+
+
+def is_due(context: Context) -> bool:
+    """Return whether the last comparison is a day old, or an hour if it found something."""
+    last = checks.load(context.root)
+    return not 0 <= context.now_seconds() - last.at < (AGAIN if last.differences else DAILY)
+
+
+def last_differences(context: Context) -> list[HubDifference]:
+    """Return what the last comparison found, of whichever process."""
+    hows = {str(how): how for how in (UNSENT, MISSING, CHANGED, UNKNOWN)}
+    return [HubDifference(path, hows[how]) for path, how in checks.load(context.root).differences if how in hows]
+
+
+def _note(context: Context, found: tuple[HubDifference, ...]) -> None:
+    differences = tuple((one.path, str(one.what)) for one in found[:_MOST])
+    checks.save(context.root, Checked(context.now_seconds(), differences))
 
 
 def compare(visit: Visit) -> list[HubDifference]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from oracle.app.context import Context
 from oracle.app.delivery import homes
-from oracle.app.hubs import membership
+from oracle.app.hubs import check, membership
 from oracle.app.hubs.sync import Synced, sync
 from oracle.app.hubs.visit import handoff_folders, read_profiles
 from oracle.errors import HubFailed, OracleError
@@ -20,6 +20,9 @@ QUERY_PATIENCE = 2.0
 
 SOON, LATER = 2.0, 30.0
 """Seconds until the next sync without a hint: while another machine has to answer something, and otherwise."""
+
+AT_ONCE = 0.05
+"""The same where changes wait at the hub for a transaction to end; it doubles up to SOON."""
 
 
 def sync_first(context: Context) -> None:
@@ -50,14 +53,27 @@ class Follower:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._hub: TeamConnection | None = None
+        self._hurry = 0.0
 
-    def sync(self) -> Synced:
-        """Sync. Raises what `sync` raises, NoHub."""
+    def sync(self, *, is_told: bool = False) -> Synced:
+        """Sync. `is_told` says that something changed here. Raises what `sync` raises, NoHub."""
         if self._hub is None:
             self._hub = membership.open_hub(self._context)
             self._hub.connection.listen()
         try:
-            return sync(self._context, self._hub, self._hub.membership)
+            done = sync(self._context, self._hub, self._hub.membership, is_told=is_told)
+        except HubFailed:
+            self.close()
+            raise
+        self._hurry = min(SOON, max(AT_ONCE, self._hurry * 2)) if done.waits else 0.0
+        return done
+
+    def check(self) -> int:
+        """Compare all files with the hub, if that is due; return how many differ. `oracle doctor` names them."""
+        if self._hub is None or not check.is_due(self._context):
+            return 0
+        try:
+            return len(check.check(self._context, self._hub, self._hub.membership).differences)
         except HubFailed:
             self.close()
             raise
@@ -66,17 +82,19 @@ class Follower:
         """Return the socket on which hints come, -1 without a connection."""
         return -1 if self._hub is None else self._hub.connection.fileno()
 
-    def take_hint(self) -> None:
-        """Read the hints that came, so that the socket is silent until the next one."""
-        if self._hub is not None:
-            try:
-                self._hub.connection.wait_for_hint(self._hub.membership.team, 0.0)
-            except HubFailed:
-                self.close()
+    def take_hint(self) -> bool:
+        """Read the hints that came, so that the socket is silent until the next one. Return whether to sync."""
+        if self._hub is None:
+            return False
+        try:
+            return self._hub.connection.wait_for_hint(self._hub.membership.team, 0.0)
+        except HubFailed:
+            self.close()
+            return True
 
     def rest(self) -> float:
         """Return the seconds until the next sync without a hint."""
-        return SOON if self._awaits() else LATER
+        return self._hurry or (SOON if self._awaits() else LATER)
 
     def _awaits(self) -> bool:
         """Return whether an open dispatch waits for a seat on another machine."""

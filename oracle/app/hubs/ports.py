@@ -20,6 +20,10 @@ class Hub(Protocol):
         """Say that this machine lives, and return the homes and the machines of the team."""
         ...
 
+    def begin(self, cursor: Cursor) -> tuple[Sequence[Home], Sequence[TeamMachine], Pulled]:
+        """Return what `team` and `pull` return, in one round trip."""
+        ...
+
     def take_home(self, project: str, seat: str, *, take: bool = False) -> Home:
         """Make this machine the home of a seat that has none, or with `take` of any; return the home that it has now."""
         ...

@@ -28,13 +28,14 @@ def pull(visit: Visit) -> None:
     is_restored, known = False, set[str]()
     more = True
     while more:
-        page = visit.hub.pull(ledger.cursor)
+        page, visit.page = visit.page or visit.hub.pull(ledger.cursor), None
         is_restored = is_restored or (page.restarted and bool(ledger.agreed))
         known.update(row.path for row in page.rows)
+        before = visit.changes
         _take(visit, page.rows, is_restored=is_restored)
-        more = page.more
-        if ledger.cursor != page.cursor:
-            ledger.cursor = page.cursor
+        more, visit.waits = page.more, page.waits
+        ledger.cursor = page.cursor
+        if more or visit.changes != before:  # else it is saved with the rest
             ledgers.save(visit.context.root, ledger)
     if is_restored:
         _offer_again(visit, known)

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from oracle.app import guard
-from oracle.app.hubs.visit import Visit
+from oracle.app.hubs.visit import Visit, rules_stamp
 from oracle.domain.hub.paths import HubFile, parse
 from oracle.domain.hub.replication import FEW, Agreed, is_much
 from oracle.domain.hub.rows import Row
 from oracle.domain.safety.privacy import Guard
 from oracle.errors import TreeEmptied
 from oracle.store.hub import ledger as ledgers
-from oracle.store.root import privacy
 from oracle.wording import say
 
 GUARDED = "guard: "
@@ -39,8 +37,10 @@ def push(visit: Visit, *, confirms: bool = False) -> None:
     from oracle.hub.exchange import split
 
     for batch in split(_rows(visit, gone)):
+        if visit.pushed:
+            ledgers.save(visit.context.root, visit.ledger)  # the batch before is agreed on
         visit.ledger.sent = {row.path: row.sha256 for row in batch}
-        ledgers.save(visit.context.root, visit.ledger)
+        ledgers.save_sent(visit.context.root, visit.ledger.sent)
         _send(visit, batch)
     visit.ledger.sent = {}
 
@@ -62,7 +62,7 @@ def _rows(visit: Visit, gone: Sequence[str]) -> Iterator[Row]:
     for path in sorted(visit.tree.oversized):
         visit.refuse(path, "size")
     rules = guard.open_guard(visit.context)
-    stamp = _rules_stamp(visit)
+    stamp = rules_stamp(visit.context.root)
     is_same = stamp == visit.ledger.rules
     visit.ledger.rules = stamp
     for file in _changed(visit):
@@ -100,14 +100,6 @@ def find_refusal(rules: Guard, path: str, data: bytes) -> str:
         return ""
     found = [item for part in parts for item in rules.look(part, path)]
     return f"{found[0].rule}, line {found[0].line}" if found else "a blocked text"
-
-
-def _rules_stamp(visit: Visit) -> str:
-    try:
-        status = os.stat(f"{visit.context.root.machine}/{privacy.NAME}")
-    except OSError:
-        return "none"
-    return f"{status.st_mtime_ns} {status.st_size} {status.st_ino}"
 
 
 def _epoch(visit: Visit, file: HubFile) -> int:

@@ -45,7 +45,7 @@ def standing(context: Context, hub: Hub, membership: Membership) -> HubStanding:
     """Return where this machine is against the hub. Raises HubFailed, DiskFailure."""
     before = ledgers.load_team(context.root)
     visit = open_visit(context, hub, membership)
-    page = hub.pull(visit.ledger.cursor)
+    page = visit.page or hub.pull(visit.ledger.cursor)
     return HubStanding(
         tuple(sorted(unsent(visit))),
         sum(1 for row in page.rows if row.owner != hub.machine),

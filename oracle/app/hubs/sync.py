@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from oracle.app.context import Context
 from oracle.app.delivery import arrivals, team, wakeups
+from oracle.app.hubs import quiet
 from oracle.app.hubs.ports import Hub
 from oracle.app.hubs.pulling import pull
 from oracle.app.hubs.pushing import push
-from oracle.app.hubs.visit import Visit, open_visit
+from oracle.app.hubs.visit import Begun, Visit, open_visit, read_profiles
 from oracle.domain.hub.paths import HubFile, handoff_path, parse
 from oracle.domain.hub.rows import Membership
 from oracle.domain.values import replace, value
@@ -17,6 +18,7 @@ from oracle.errors import OracleError
 from oracle.store.delivery.entries import InboxEntry
 from oracle.store.disk import steps
 from oracle.store.hub import ledger as ledgers
+from oracle.store.hub import quiet as quiets
 from oracle.wording import say
 
 
@@ -32,6 +34,8 @@ class Synced:
     stranded: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     wake_ups: tuple[InboxEntry, ...] = ()
+    waits: bool = False
+    """Whether the hub has rows that can't come yet, because a transaction before them is still open."""
 
     @property
     def is_idle(self) -> bool:
@@ -51,25 +55,44 @@ class Synced:
         }
 
 
-def sync(context: Context, hub: Hub, membership: Membership, *, confirms: bool = False) -> Synced:
+def sync(
+    context: Context, hub: Hub, membership: Membership, *, confirms: bool = False, is_told: bool = False
+) -> Synced:
     """Pull once and push once. Raises TreeEmptied, HubFailed, DiskFailure, LockTimeout.
 
-    The wake-ups of what arrived are in the inbox; the caller sends them.
+    `is_told` says that something changed here, so that the index need not be asked. The wake-ups of what arrived are in the
+    inbox; the caller sends them.
     """
     context.root.require()
     with syncing(context):
-        visit = open_visit(context, hub, membership)
-        before = ledgers.load_team(context.root)
-        pull(visit)
-        entries = list(_arrive(visit))
-        _claim_homes(visit, before)
-        entries += _adopt(visit, before)
-        try:
-            push(visit, confirms=confirms)
-        finally:
-            ledgers.save(context.root, visit.ledger)
-            ledgers.save_team(context.root, visit.view)
+        profiles = read_profiles(context)
+        state = "" if is_told else quiet.state_of(context, membership, profiles)
+        noted, begun = quiets.load(context.root), None
+        if noted is not None and noted.state == state:
+            begun = Begun(*hub.begin(noted.cursor))
+            if quiet.is_quiet(context, begun):
+                ledgers.save_team(context.root, begun.view_of(hub.machine, context.now_seconds()))
+                return Synced(refused=noted.refused, stranded=noted.stranded, waits=begun.page.waits)
+        quiets.forget(context.root)
+        visit = open_visit(context, hub, membership, begun, profiles)
+        entries = _exchange(visit, confirms=confirms)
+        quiet.note(visit, state)
         return result_of(visit, entries)
+
+
+def _exchange(visit: Visit, *, confirms: bool) -> list[InboxEntry]:
+    root = visit.context.root
+    before = ledgers.load_team(root)
+    pull(visit)
+    entries = list(_arrive(visit))
+    _claim_homes(visit, before)
+    entries += _adopt(visit, before)
+    try:
+        push(visit, confirms=confirms)
+    finally:
+        ledgers.save(root, visit.ledger)
+        ledgers.save_team(root, visit.view)
+    return entries
 
 
 def wake(context: Context, done: Synced) -> None:
@@ -96,6 +119,7 @@ def result_of(visit: Visit, entries: list[InboxEntry]) -> Synced:
         tuple(visit.stranded()),
         tuple(visit.problems),
         tuple(entries),
+        visit.waits,
     )
 
 

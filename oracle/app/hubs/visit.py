@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from oracle.app.context import Context
 from oracle.app.hubs.ports import Hub
 from oracle.domain.hub.paths import FileKind, HubFile, parse
 from oracle.domain.hub.replication import may_send
-from oracle.domain.hub.rows import Membership
+from oracle.domain.hub.rows import Home, Membership, Pulled, TeamMachine
 from oracle.domain.names import MEMORY
+from oracle.domain.values import NOTHING, value
 from oracle.errors import OracleError
 from oracle.store.hub import ledger as ledgers
 from oracle.store.hub.ledger import SyncLedger, TeamView
 from oracle.store.hub.tree import Local, SharedTree
-from oracle.store.root import profile
+from oracle.store.root import privacy, profile
+from oracle.store.root.layout import Root
 from oracle.store.root.profile import Profile
 
 MARKS = (FileKind.CLAIM, FileKind.CONSUMED, FileKind.ACKED)
@@ -34,6 +36,8 @@ class Visit:
     tree: SharedTree
     ledger: SyncLedger
     view: TeamView
+    page: Pulled | None = None
+    """The first page of changes, if it is known."""
     here: dict[str, Local] = field(default_factory=dict)
     homes: Mapping[tuple[str, str], str] = field(default_factory=dict)
     placed: list[str] = field(default_factory=list)
@@ -41,6 +45,12 @@ class Visit:
     pushed: list[str] = field(default_factory=list)
     conflicts: list[tuple[str, str]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    waits: bool = False
+
+    @property
+    def changes(self) -> int:
+        """How many files were put in place, removed or set aside."""
+        return len(self.placed) + len(self.removed) + len(self.conflicts)
 
     def wants(self, file: HubFile) -> bool:
         """Return whether this machine replicates a file: one of its projects, or of none."""
@@ -95,16 +105,35 @@ class Visit:
         return sorted(file.path for file in changed if not self.is_mine(file.path))
 
 
-def open_visit(context: Context, hub: Hub, membership: Membership) -> Visit:
-    """Look at the disk and ask the hub for the homes. Raises DiskFailure, HubFailed."""
+@value
+class Begun:
+    """What the hub said at the beginning of a visit."""
+
+    homes: Sequence[Home]
+    machines: Sequence[TeamMachine]
+    page: Pulled
+
+    def view_of(self, machine: str, now: float) -> TeamView:
+        """Return the team as a machine saw it at `now`, in seconds since 1970."""
+        return TeamView(machine, tuple(self.homes), tuple(self.machines), now)
+
+
+def open_visit(
+    context: Context,
+    hub: Hub,
+    membership: Membership,
+    begun: Begun | None = None,
+    profiles: Mapping[str, Profile] = NOTHING,
+) -> Visit:
+    """Look at the disk and ask the hub for the homes and the first page. Raises DiskFailure, HubFailed."""
     ledger = ledgers.load(context.root)
     ledger.rename(hub.machine)
-    homes, machines = hub.team()
-    view = TeamView(hub.machine, tuple(homes), tuple(machines), context.now_seconds())
-    profiles = read_profiles(context)
+    begun = begun or Begun(*hub.begin(ledger.cursor))
+    view = begun.view_of(hub.machine, context.now_seconds())
+    profiles = profiles or read_profiles(context)
     tree = SharedTree(context.root, handoff_folders(profiles))
-    visit = Visit(context, hub, membership, profiles, tree, ledger, view)
-    visit.homes = {(home.project, home.seat): home.machine for home in homes if home.machine}
+    visit = Visit(context, hub, membership, profiles, tree, ledger, view, begun.page)
+    visit.homes = {(home.project, home.seat): home.machine for home in view.homes if home.machine}
     look(visit)
     return visit
 
@@ -128,3 +157,12 @@ def read_profiles(context: Context) -> dict[str, Profile]:
         except OracleError as error:
             context.warn(error.sentence)
     return found
+
+
+def rules_stamp(root: Root) -> str:
+    """Return a text that differs once the rules changed by which files may not leave."""
+    try:
+        status = os.stat(f"{root.machine}/{privacy.NAME}")
+    except OSError:
+        return "none"
+    return f"{status.st_mtime_ns} {status.st_size} {status.st_ino}"

@@ -62,13 +62,15 @@ class Cursor:
 class Pulled:
     """One page of changes, in the hub's order, the cursor after it, and whether more is ready.
 
-    `restarted` tells that the hub is not that of the cursor, so that the page is the first of all rows.
+    `restarted` tells that the hub is not that of the cursor, so that the page is the first of all rows. `waits` tells that
+    there are rows that can't come yet, because a transaction before them is still open.
     """
 
     rows: tuple[Row, ...]
     cursor: Cursor
     more: bool = False
     restarted: bool = False
+    waits: bool = False
 
 
 @value

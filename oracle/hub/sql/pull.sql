@@ -1,4 +1,4 @@
--- One page of changes behind the cursor, the oldest first, and always one row with the hub and the horizon.
+-- One page of changes behind the cursor, the oldest first, and always one row with the hub, the horizon and whether rows wait for it.
 -- A transaction that is still open may commit rows below the newest ones: what it and later ones wrote waits for the horizon.
 WITH hub AS MATERIALIZED (
     SELECT oracle_hub.hub_id() AS id, pg_snapshot_xmin(pg_current_snapshot()) AS horizon
@@ -25,7 +25,7 @@ WITH hub AS MATERIALIZED (
 )
 SELECT hub.id, hub.horizon::text, (SELECT count(*) FROM page),
     page.path, page.owner::text, page.epoch, page.sha256, page.size, CASE WHEN page.is_inline THEN page.content END, page.removed,
-    page.xid8::text
+    page.xid8::text, EXISTS (SELECT FROM oracle_hub.file f WHERE f.team = %(team)s AND f.xid8 >= (SELECT horizon FROM hub))
 FROM hub
 LEFT JOIN page ON page.number = 1 OR (page.number <= %(rows)s AND page.bytes <= %(bytes)s)
 ORDER BY page.number

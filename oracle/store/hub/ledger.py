@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +15,8 @@ from oracle.domain.values import contents_of, value
 from oracle.store.disk import files, steps
 from oracle.store.root.layout import Root
 from oracle.store.root.lock import ensure_state
+
+_LEDGER, _SENT = "ledger.json", "sent.json"
 
 Stamp = tuple[int, ...]
 """The mtime, size, inode and ctime of a file."""
@@ -49,24 +53,42 @@ class SyncLedger:
         self.machine = machine
 
 
+_kept: dict[str, tuple[str, SyncLedger]] = {}
+"""The ledger that this process wrote last by its path, with the stamp of the file: a daemon need not read it again."""
+
+
 def load(root: Root) -> SyncLedger:
-    """Return the ledger, an empty one if there is none or it is damaged."""
-    content = steps.read_object(f"{root.hub_files}/ledger.json")
+    """Return the ledger, an empty one if there is none or it is damaged. The caller may change it."""
+    path = f"{root.hub_files}/{_LEDGER}"
+    stamp, ledger = _kept.pop(path, ("", SyncLedger()))
+    if not stamp or stamp != stamp_of(root):
+        try:
+            ledger = _parse(steps.read_object(path) or {})
+        except (AttributeError, KeyError, TypeError, ValueError):
+            ledger = SyncLedger()
+    sent = steps.read_object(f"{root.hub_files}/{_SENT}") or {}
+    ledger.sent = {path: str(sha256) for path, sha256 in sent.items()}
+    return ledger
+
+
+def stamp_of(root: Root) -> str:
+    """Return what tells this ledger from another one, such as that of a backup; "" without one."""
     try:
-        return _parse(content or {})
-    except (AttributeError, KeyError, TypeError, ValueError):
-        return SyncLedger()
+        status = os.stat(f"{root.hub_files}/{_LEDGER}")
+    except OSError:
+        return ""
+    return f"{status.st_mtime_ns} {status.st_size} {status.st_ino} {status.st_ctime_ns}"
 
 
 def _parse(content: dict[str, object]) -> SyncLedger:
     if not content:
         return SyncLedger()
-    agreed, seen, refused, sent = (dict(content[key]) for key in ("agreed", "seen", "refused", "sent"))  # type: ignore[call-overload]
+    agreed, seen, refused = (dict(content[key]) for key in ("agreed", "seen", "refused"))  # type: ignore[call-overload]
     return SyncLedger(
         {path: Agreed(*item) for path, item in agreed.items()},
         Cursor(*content["cursor"]),  # type: ignore[misc]
         {path: (tuple(stamp), dict(held)) for path, (stamp, held) in seen.items()},
-        sent,
+        {},
         {path: (sha256, reason) for path, (sha256, reason) in refused.items()},
         set(content["due"]),  # type: ignore[call-overload]
         set(content["arrived"]),  # type: ignore[call-overload]
@@ -81,14 +103,24 @@ def save(root: Root, ledger: SyncLedger) -> None:
         "agreed": {path: [item.sha256, item.owner] for path, item in ledger.agreed.items()},
         "cursor": list(contents_of(ledger.cursor).values()),
         "seen": ledger.seen,
-        "sent": ledger.sent,
         "refused": ledger.refused,
         "due": sorted(ledger.due),
         "arrived": sorted(ledger.arrived),
         "rules": ledger.rules,
         "machine": ledger.machine,
     }
-    _write(root, "ledger.json", content)
+    _write(root, _LEDGER, content)
+    save_sent(root, ledger.sent)
+    _kept[f"{root.hub_files}/{_LEDGER}"] = (stamp_of(root), ledger)
+
+
+def save_sent(root: Root, sent: Mapping[str, str]) -> None:
+    """Write the digests of the batch that is being sent."""
+    if sent:
+        _write(root, _SENT, sent)
+        return
+    with suppress(FileNotFoundError):
+        files.unlink(f"{root.hub_files}/{_SENT}")
 
 
 @value

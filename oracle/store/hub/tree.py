@@ -20,7 +20,8 @@ from oracle.store.root.layout import RECORD_TREES, Root
 SETTLE_NS = 2_000_000_000
 """A file that changed less than this many nanoseconds before it was read is read again the next time."""
 
-SHARED_TREES = (*RECORD_TREES, "responses")
+RESPONSES = "responses"
+SHARED_TREES = (*RECORD_TREES, RESPONSES)
 """The folders of the Root whose files a hub takes; receipts lie elsewhere."""
 
 Seen = dict[str, tuple[Stamp, dict[str, str]]]
@@ -60,7 +61,7 @@ class SharedTree:
         found: dict[str, Local] = {}
         after: Seen = {}
         for place, name, status in self._files(seen):
-            stamp = (status.st_mtime_ns, status.st_size, status.st_ino, status.st_ctime_ns)
+            stamp = _stamp_of(status)
             before = seen.get(place)
             held = before[1] if before is not None and before[0] == stamp else self._digests(place, name)
             is_settled = now_ns - max(status.st_mtime_ns, status.st_ctime_ns) >= SETTLE_NS
@@ -69,6 +70,14 @@ class SharedTree:
                 if path not in found or not place.endswith(CONSUMED):
                     found[path] = Local(sha256, place)
         return found, after
+
+    def stamp_of_others(self, now_ns: int) -> str:
+        """Return a text that differs once a file changed that is no record; "" while one is too young to tell."""
+        others = [*self._walk(f"{self.root.path}/{RESPONSES}", RESPONSES, {}), *self._receipts()]
+        stamps = sorted((place, _stamp_of(status)) for place, _, status in others)
+        if any(now_ns - max(stamp[0], stamp[3]) < SETTLE_NS for _, stamp in stamps):
+            return ""
+        return hashlib.sha256(repr(stamps).encode("utf-8", "surrogateescape")).hexdigest()
 
     def digest(self, file: HubFile) -> str:
         """Return the digest of a file as it is on disk now, "" for none."""
@@ -115,6 +124,9 @@ class SharedTree:
         """Yield (absolute path, project of a receipt or "", status) of every regular file that may leave."""
         for top in SHARED_TREES:
             yield from self._walk(f"{self.root.path}/{top}", top, seen)
+        yield from self._receipts()
+
+    def _receipts(self) -> Iterator[tuple[str, str, os.stat_result]]:
         for project in self._projects():
             for entry in _entries(self.folder_of(project)):
                 parsed = receipts.parse_file_name(entry.name)
@@ -136,6 +148,10 @@ class SharedTree:
                     self.oversized.add(path)
                 else:
                     yield entry.path, "", status
+
+
+def _stamp_of(status: os.stat_result) -> Stamp:
+    return status.st_mtime_ns, status.st_size, status.st_ino, status.st_ctime_ns
 
 
 def _is_project(name: str) -> bool:

@@ -21,7 +21,7 @@ from oracle.store.root.profile import Profile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import sqlite3
+    from oracle.index.db import Connection
 
 
 def state_of(context: Context, membership: Membership, profiles: Mapping[str, Profile]) -> str:
@@ -57,7 +57,7 @@ def note(visit: Visit, state: str) -> None:
         quiets.save(visit.context.root, Quiet(state, ledger.cursor, tuple(refused), tuple(visit.stranded())))
 
 
-def _version_of_records(connection: sqlite3.Connection) -> tuple[str, str]:
+def _version_of_records(connection: Connection) -> tuple[str, str]:
     from oracle.index.db import VERSION, get_meta
 
     return get_meta(connection, VERSION), get_meta(connection, "configuration")

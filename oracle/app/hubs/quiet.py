@@ -1,4 +1,4 @@
-"""Tell whether anything changed here since a sync that left nothing to do. Then the next one only asks the hub for news.
+"""Find out if anything changed here since a sync that left nothing to do. Without a change, the next one only asks for news.
 
 The index tells it of records, as it does for a question: an edit in place is seen as soon as a question sees it.
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def state_of(context: Context, membership: Membership, profiles: Mapping[str, Profile]) -> str:
-    """Return a text that differs once a file changed that the hub takes, or a rule; "" while that can't be told."""
+    """Return a text that differs once a file changed that the hub takes, or a rule; "" while nobody can say."""
     if not os.path.exists(context.root.database):
         return ""  # to build the index takes longer than to look at every file
     try:

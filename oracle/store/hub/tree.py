@@ -72,7 +72,7 @@ class SharedTree:
         return found, after
 
     def stamp_of_others(self, now_ns: int) -> str:
-        """Return a text that differs once a file changed that is no record; "" while one is too young to tell."""
+        """Return a text that differs once an answer or a receipt changed; "" while one is too young for that."""
         others = [*self._walk(f"{self.root.path}/{RESPONSES}", RESPONSES, {}), *self._receipts()]
         stamps = sorted((place, _stamp_of(status)) for place, _, status in others)
         if any(now_ns - max(stamp[0], stamp[3]) < SETTLE_NS for _, stamp in stamps):

@@ -207,18 +207,3 @@ class Workers:
             context.close()
         else:
             self._own.context = context
-
-
-def note_crash(root: str, error: Exception) -> OracleError:
-    """Keep the traceback of an error that nobody expected. Returns the error to show, which says where it is."""
-    import traceback
-
-    from oracle.app import root as use_case
-
-    path = ""
-    with suppress(Exception):
-        path = use_case.note_crash(Context.open(root), "".join(traceback.format_exception(error)))
-    hint = say("Details are in {path}.", path=path)
-    if not path:
-        hint = say("The Root can't be written, so no details were kept.")
-    return OracleError(say("Unexpected error: {name}.", name=type(error).__name__), hint=hint)

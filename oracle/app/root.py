@@ -167,6 +167,25 @@ def check(context: Context) -> list[tuple[str, str]]:
     return pending.differences(context.index.database)
 
 
+class Unexpected(OracleError):
+    """An unexpected error. Its traceback is in the log of the Root."""
+
+
+def unexpected(memory_dir: str | None, error: Exception, *, with_message: bool = True) -> Unexpected:
+    """Keep the traceback of an error in the log of a Root. Return the error to show, which says where it is."""
+    import traceback
+
+    path = ""
+    with contextlib.suppress(Exception):
+        path = note_crash(Context.open(memory_dir), "".join(traceback.format_exception(error)))
+    message = f": {error}" if with_message and str(error) else ""
+    what = f"{type(error).__name__}{message}".splitlines()[0][:200]
+    hint = say("Details are in {path}.", path=path)
+    if not path:
+        hint = say("The Root can't be written, so no details were kept.")
+    return Unexpected(say("Unexpected error: {what}.", what=what), hint=hint)
+
+
 def note_crash(context: Context, trace: str) -> str:
     """Append a traceback to `_state/oracle.log`, 0600, without credentials; a Root that can't be written gives ""."""
     from oracle.domain.safety.secrets import redact

@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 
 
-class Unexpected(OracleError):
-    """An unexpected error. Its traceback is in the log of the Root."""
-
-
 def run(words: Sequence[str] | None = None) -> int:
     """Run `oracle` with the words given (default: those of the process) and return the exit code; prints every error."""
     try:
@@ -59,9 +55,10 @@ def _run(call: Call, words: list[str]) -> int:
     except OracleError as error:
         return call.fail(error)
     except Exception as error:  # noqa: BLE001 -- the one place where a traceback ends, so that no person ever reads one
+        from oracle.app.root import unexpected
         from oracle.process import lost_folder
 
-        return call.fail(_as_usage(error) or lost_folder(error) or _log(call, error))
+        return call.fail(_as_usage(error) or lost_folder(error) or unexpected(call.memory_dir, error))
 
 
 def _run_plain(call: Call, words: list[str]) -> bool:
@@ -142,20 +139,3 @@ def _in_plain_words(sentence: str) -> str:
     sentence = re.sub(r"is not a valid float(?: range)?\.$", "is not a number.", sentence)
     sentence = re.sub(r"is not in the range (\d+)<=x<=(\d+)\.$", r"is not between \1 and \2.", sentence)
     return re.sub(r"(\S+) is not in the range x>=(\d+)\.$", r"\1 is too small; \2 is the least.", sentence)
-
-
-def _log(call: Call, error: Exception) -> Unexpected:
-    import contextlib
-    import traceback
-
-    from oracle.app import root
-    from oracle.app.context import Context
-
-    path = ""
-    with contextlib.suppress(Exception):
-        path = root.note_crash(Context.open(call.memory_dir), "".join(traceback.format_exception(error)))
-    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    hint = say("Details are in {path}.", path=path)
-    if not path:
-        hint = say("The Root can't be written, so no details were kept.")
-    return Unexpected(say("Unexpected error: {what}.", what=what.splitlines()[0][:200]), hint=hint)

@@ -299,21 +299,12 @@ def _complain(asked: str) -> None:
 def _configured(words: Sequence[str]) -> str:
     """Return the language that the Root sets. An unusable Root is reported elsewhere."""
     from oracle.app.settings import Root, choose_root, load_language
+    from oracle.process import root_in
 
     try:
-        return load_language(Root(choose_root(_memory_dir(words))))
+        return load_language(Root(choose_root(root_in(words))))
     except (OracleError, OSError):
         return ENGLISH
-
-
-def _memory_dir(words: Sequence[str]) -> str | None:
-    named = None
-    for at, word in enumerate(words):
-        if word == "--memory-dir":
-            named = words[at + 1] if at + 1 < len(words) else None
-        elif word.startswith("--memory-dir="):
-            named = word.partition("=")[2]
-    return named
 
 
 def _of_operator() -> str:

@@ -43,7 +43,10 @@ def serve(main: Callable[[list[str]], int]) -> int:
         raise
     except Exception as error:  # noqa: BLE001 - the one place where a front ends
         _silence_output()
-        return report(_lost_folder(error) or _unexpected(error))
+        from oracle.app.root import unexpected
+        from oracle.process import lost_folder, root_in
+
+        return report(lost_folder(error) or unexpected(root_in(sys.argv), error))
     return code
 
 
@@ -74,12 +77,6 @@ def _call(main: Callable[[list[str]], int], words: list[str]) -> int:
         return ended.code
 
 
-def _lost_folder(error: Exception) -> OracleError | None:
-    from oracle.process import lost_folder
-
-    return lost_folder(error)
-
-
 def end(code: int) -> NoReturn:
     """End the process now. All output is flushed; freeing thousands of values one by one would take time."""
     for stream in (sys.stdout, sys.stderr):
@@ -88,32 +85,6 @@ def end(code: int) -> NoReturn:
         except (OSError, ValueError, AttributeError):
             continue
     os._exit(code)
-
-
-def _unexpected(error: Exception) -> OracleError:
-    """Write the traceback to the log of the Root and return the error to print."""
-    import contextlib
-    import traceback
-
-    from oracle.app.root import note_crash
-
-    path = ""
-    with contextlib.suppress(Exception):
-        from oracle.app.context import Context
-
-        path = note_crash(Context.open(_root_named(sys.argv)), "".join(traceback.format_exception(error)))
-    what = f"{type(error).__name__}: {error}".splitlines()[0][:200]
-    hint = f"Details are in {path}." if path else "The Root can't be written, so no details were kept."
-    return OracleError(f"Unexpected error: {what}.", hint=hint)
-
-
-def _root_named(words: list[str]) -> str | None:
-    for word, following in zip(words, [*words[1:], ""], strict=True):
-        if word.startswith(f"{_ROOT_FLAG}="):
-            return word.partition("=")[2]
-        if word == _ROOT_FLAG:
-            return following
-    return None
 
 
 def _silence_output() -> None:

@@ -7,13 +7,14 @@ from typing import TypeVar
 
 from oracle.app.context import Context
 from oracle.app.guard import mapped
+from oracle.app.root import unexpected
 from oracle.domain.markdown.documents import replace_surrogates
 from oracle.domain.spelling import guess
 from oracle.errors import OracleError, UsageError
 from oracle.mcp.binding import Binding
 from oracle.mcp.results import Answer, cleaned, quoted, refusal
 from oracle.mcp.tools import BY_NAME, Tool
-from oracle.serving import Workers, note_crash
+from oracle.serving import Workers
 from oracle.wording import say
 
 Outcome = TypeVar("Outcome")
@@ -47,7 +48,7 @@ class ToolRunner:
         except OracleError as error:
             answer, warnings = refusal(error, arguments=tool.arguments), []
         except Exception as error:  # noqa: BLE001 -- one call that fails must not end the server, nor show a traceback
-            answer, warnings = refusal(note_crash(self.binding.root, error)), []
+            answer, warnings = refusal(unexpected(self.binding.root, error, with_message=False)), []
         data = (
             {**answer.data, "warnings": [*_listed(answer.data.get("warnings")), *warnings]} if warnings else answer.data
         )

@@ -11,8 +11,9 @@ from starlette.applications import Starlette
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from oracle.app.root import unexpected
 from oracle.errors import Conflict, NotFound, OracleError, OwnershipError, UsageError
-from oracle.serving import Workers, note_crash
+from oracle.serving import Workers
 from oracle.web import forms, languages, views
 from oracle.web.advice import advise
 from oracle.web.gate import TooLarge, refuse
@@ -130,7 +131,7 @@ class Site:
             page = _error_page(error, *address)
             status = next((code for kind, code in _STATUSES if isinstance(error, kind)), 500)
         except Exception as error:  # noqa: BLE001 -- one page that fails must not end the server, nor show a traceback
-            page, status = _error_page(note_crash(self._root, error), *address), 500
+            page, status = _error_page(unexpected(self._root, error, with_message=False), *address), 500
         if isinstance(page, str):
             return RedirectResponse(page, 303)
         return HTMLResponse(views.render(page, warnings=warnings, **shared), status)

@@ -31,7 +31,7 @@ _FIRST_FREE = 3
 def root_in(words: Sequence[str]) -> str | None:
     """Return the Root that `--memory-dir` names among the words of a command, before any parser reads them; the last one counts."""
     named = None
-    for word, following in zip(words, [*words[1:], None], strict=True):
+    for word, following in zip(words, [*words[1:], None], strict=False):
         if word == "--memory-dir":
             named = following
         elif word.startswith("--memory-dir="):
@@ -133,6 +133,18 @@ def read_input(name: str, option: str) -> bytes:
         raise _unreadable(name, say("it is not a regular file"), option) from error
     except (OSError, ValueError) as error:
         raise _unreadable(name, getattr(error, "strerror", None) or str(error), option) from error
+
+
+def read_text_input(name: str, option: str) -> str:
+    """Return what `read_input` reads as text, without a byte-order mark. Raises UsageError, also for other encodings than UTF-8."""
+    try:
+        return read_input(name, option).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        source = say("standard input") if name == STANDARD_INPUT else name
+        raise UsageError(
+            say("{source} is not UTF-8: byte {at} can't be read.", source=source, at=error.start),
+            hint=say("Convert it first, as in `iconv -t UTF-8`."),
+        ) from error
 
 
 class _NotPlain(Exception):

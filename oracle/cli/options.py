@@ -20,7 +20,7 @@ from oracle.cli import completion
 from oracle.cli.completion import Offer
 from oracle.cli.session import Call
 from oracle.errors import UsageError
-from oracle.process import STANDARD_INPUT, read_input
+from oracle.process import STANDARD_INPUT, read_text_input
 from oracle.wording import say
 
 Function = TypeVar("Function", bound=Callable[..., None])
@@ -219,25 +219,8 @@ def read_body(body: str | None, body_file: str | None, dash: str | None) -> str:
             hint=say("Choose one of --body, --body-file and - (standard input)."),
         )
     if STANDARD_INPUT in places:
-        return _decode(read_input(STANDARD_INPUT, "--body-file"), say("standard input"))
-    if body_file is not None:
-        return _decode(read_input(body_file, "--body-file"), body_file)
-    return body or ""
-
-
-def _decode(raw: bytes, source: str) -> str:
-    try:
-        return raw.decode("utf-8").removeprefix("\ufeff")
-    except UnicodeDecodeError as error:
-        raise UsageError(
-            say(
-                "The body from {source} is not UTF-8: byte 0x{byte:02x} at offset {start}.",
-                source=source,
-                byte=raw[error.start],
-                start=error.start,
-            ),
-            hint=say("Convert it first, as in `iconv -t UTF-8`."),
-        ) from error
+        return read_text_input(STANDARD_INPUT, "--body-file")
+    return read_text_input(body_file, "--body-file") if body_file is not None else body or ""
 
 
 def parse_lines(text: str | None) -> tuple[int, int]:

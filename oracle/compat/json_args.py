@@ -108,20 +108,14 @@ def read(words: str | None) -> Fields:
     """Return the fields of a JSON object: given as text, as a file, or as - for standard input. None has no fields."""
     if words is None:
         return Fields({})
-    text = words if words.lstrip()[:1] in ("{", "[") else _load(words)
+    if words.lstrip()[:1] not in ("{", "["):
+        from oracle.process import read_text_input
+
+        words = read_text_input(words, "--input-json")
     try:
-        content = json.loads(text)
+        content = json.loads(words)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"--input-json is not valid JSON: {error}.", hint=_HINT) from None
     if not isinstance(content, dict):
         raise UsageError("--input-json is not a JSON object.", hint=_HINT)
     return Fields(content)
-
-
-def _load(path: str) -> str:
-    from oracle.process import read_input
-
-    try:
-        return read_input(path, "--input-json").decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UsageError(f"--input-json is not UTF-8: byte {error.start} can't be read.", hint=_HINT) from None

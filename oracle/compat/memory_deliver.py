@@ -23,7 +23,7 @@ from oracle.compat.door import (
     serve,
 )
 from oracle.domain.records.responses import parse_response
-from oracle.errors import HandoffFailed, UsageError
+from oracle.errors import HandoffFailed
 
 
 def run() -> int:
@@ -80,10 +80,7 @@ def _response(args: argparse.Namespace) -> dict[str, object]:
     from oracle.process import read_input
 
     is_inline = args.response_inline is not None
-    content = parse_response(args.response_inline if is_inline else read_input(args.response_file, "--response-file"))
-    if not isinstance(content, dict):
-        raise UsageError("The response is not a JSON object.", hint='Give an object, as in {"answer": "…"}.')
-    return content
+    return parse_response(args.response_inline if is_inline else read_input(args.response_file, "--response-file"))
 
 
 def _parser() -> argparse.ArgumentParser:

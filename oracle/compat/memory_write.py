@@ -159,17 +159,10 @@ def _draft(args: argparse.Namespace, *, title: str, body: str, author: str, extr
 
 def _read_content(args: argparse.Namespace) -> tuple[str, str]:
     """Return the content and its source. Raises UsageError if it is not UTF-8 text."""
-    name = "stdin" if args.content_stdin else args.content_file
-    from oracle.process import STANDARD_INPUT, read_input
+    from oracle.process import STANDARD_INPUT, read_text_input
 
-    raw = read_input(STANDARD_INPUT if args.content_stdin else args.content_file, "--content-file")
-    try:
-        return raw.decode("utf-8").removeprefix("\ufeff"), name
-    except UnicodeDecodeError as error:
-        raise UsageError(
-            f"{name} is not UTF-8: byte {error.start} can't be read.",
-            hint="Convert it to UTF-8, for example with iconv.",
-        ) from None
+    name = STANDARD_INPUT if args.content_stdin else args.content_file
+    return read_text_input(name, "--content-file"), "stdin" if args.content_stdin else name
 
 
 def _first_line(content: str) -> str:

@@ -201,12 +201,7 @@ def _response(inline: str | None, file: str | None) -> dict[str, object]:
         )
     from oracle.domain.records.responses import parse_response
 
-    content = parse_response(read_input(file, "--response-file") if file is not None else str(inline))
-    if not isinstance(content, dict):
-        raise UsageError(
-            say("The response is not a JSON object."), hint=say('Give an object, as in {{"answer": "…"}}.')
-        )
-    return content
+    return parse_response(read_input(file, "--response-file") if file is not None else str(inline))
 
 
 def _print_delivered(call: Call, done: Delivered) -> None:

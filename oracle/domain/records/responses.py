@@ -27,24 +27,26 @@ _MOST_INDENTATION = 16 << 20
 """Characters of blanks that a response may take where it is printed for people: deep down, every item has hundreds."""
 
 
-def parse_response(raw: bytes | str) -> object:
-    """Return what a response's JSON holds. Raises UsageError with the reason, also for what other readers of JSON refuse.
+def parse_response(raw: bytes | str) -> dict[str, object]:
+    """Return the object of a response's JSON. Raises UsageError with the reason, also for what other readers of JSON refuse.
 
     Those are NaN, numbers that no reader can hold, and keys that one object has twice.
     """
+    hint = say('Give an object, as in {{"answer": "…"}}.')
     try:
-        return json.loads(
+        found = json.loads(
             raw, object_pairs_hook=_once, parse_constant=_no_number, parse_float=_finite, parse_int=_whole
         )
+        if isinstance(found, dict):
+            return found
+        raise UsageError(say("The response is not a JSON object."), hint=hint)
     except RecursionError:
         reason: str = say("it is nested too deeply")
     except UnicodeDecodeError:
         reason = say("it is not UTF-8")
     except ValueError as error:
         reason = error.args[0] if error.args and isinstance(error.args[0], str) else str(error)
-    raise UsageError(
-        say("The response is not JSON: {reason}.", reason=reason), hint=say('Give an object, as in {{"answer": "…"}}.')
-    )
+    raise UsageError(say("The response is not JSON: {reason}.", reason=reason), hint=hint)
 
 
 def require_answer(response: Mapping[str, object]) -> None:

@@ -1,4 +1,4 @@
-"""Make a Root of synthetic records: about 1 KB each, eight links each, spread over seats and projects. Deterministic."""
+"""Make Roots: of synthetic records, about 1 KB and eight links each, or of real documents. Deterministic."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ COMMON = (
     "parser token vector ranking passage snippet digest folder commit branch merge release review risk latency budget quota "
     "network socket stream buffer page cursor cluster shard replica leader follower quorum lease clock drift"
 ).split()
+_ENDINGS = {".md", ".mdx"}
 _SEATS = ("builder", "planner", "reviewer", "decision", "finding")
 HOT = "entity:taskid:ARENA-228"
 _PER_FOLDER = 100
@@ -56,3 +57,24 @@ def make_root(root: Path, count: int, *, hot: int) -> None:
             f'related_task_ids:\n  - "ARENA-{1000 + number % 50}"\n---\n\n{body}\n'
         )
         (folder / f"{name}.md").write_text(text, encoding="utf-8")
+
+
+def lay_out(documents: Path, root: Path, count: int) -> list[Path]:
+    """Make `count` records of the Markdown files below a folder, each as often as needed, and return their paths.
+
+    A file without frontmatter gets some. Raises SystemExit where there is no such file.
+    """
+    found = sorted(path for path in documents.rglob("*.md*") if path.suffix in _ENDINGS)
+    if not found:
+        raise SystemExit(f"{documents} holds no Markdown")
+    paths = []
+    for number in range(count):
+        document = found[number % len(found)]
+        folder = root / "projects" / f"p{number // 1000}" / _SEATS[number // _PER_FOLDER % len(_SEATS)]
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        text = document.read_text(encoding="utf-8", errors="replace")
+        if not text.startswith("---"):
+            text = f'---\nkind: decision\ntitle: "{document.stem}"\n---\n\n{text}'
+        paths.append(folder / f"{document.stem}-{number:05d}.md")
+        paths[-1].write_text(text, encoding="utf-8")
+    return paths

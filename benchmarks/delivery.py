@@ -1,10 +1,14 @@
-"""Measure delivery: the hook with and without a marker, `memory_deliver.py`, a listing of a thousand handoffs.
+"""Measure delivery: the hook with and without a marker, `memory_deliver.py`, a listing of a thousand handoffs, a daemon's answers.
 
-Each measured process works on a task of its own, so that it really delivers; the hook's time ends when its receipt appears.
+    benchmarks/delivery.py [--only PART …]
+
+Each measured process works on a task of its own, so that it really delivers; the hook's time ends when its receipt appears. Of the
+daemon's answers the time is from the first receipt to the last: what it was asked lay there when it began.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import statistics
@@ -13,16 +17,20 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from oracle.api import Oracle
-from oracle.app.delivery.team import init_profile, open_team
-from oracle.domain.delivery.receipts import ReceiptKind, new_receipt, receipt_name
-from oracle.store.delivery import handoffs
+CHECKOUT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(CHECKOUT))
 
-SCRIPTS = Path(__file__).resolve().parent.parent / "scripts"
+from oracle.api import Oracle  # noqa: E402
+from oracle.app.delivery.team import init_profile, open_team  # noqa: E402
+from oracle.domain.delivery.receipts import ReceiptKind, new_receipt, receipt_name  # noqa: E402
+from oracle.store.delivery import handoffs  # noqa: E402
+
+SCRIPTS = CHECKOUT / "scripts"
 BARE = [sys.executable, "-c", "pass"]
+QUESTIONS = 200
 SEATS = ("memory", "planner", "builder", "reviewer")
 Figures = tuple[str, float, float, str]
 """What was measured, ours and the baseline in seconds, the bar."""
@@ -41,13 +49,12 @@ class Stage:
         self.environ = {"PATH": os.environ["PATH"], "HOME": str(self.home), "ORACLE_TMUX_SOCKET": str(folder / "none")}
         self.number = 0
 
-    def dispatch(self) -> str:
+    def dispatch(self, objective: str = "") -> str:
         """Put a question on disk; return its task id."""
         self.number += 1
         name = receipt_name(f"Q-{self.number}", "planner", "memory")
-        handoffs.publish(
-            str(self.folder), new_receipt(ReceiptKind.DISPATCH, name, {"assigned_at": "2026-04-27T18:30:00+00:00"})
-        )
+        fields = {"assigned_at": "2026-04-27T18:30:00+00:00", **({"objective": objective} if objective else {})}
+        handoffs.publish(str(self.folder), new_receipt(ReceiptKind.DISPATCH, name, fields))
         return name.task_id
 
     def receipt(self, task_id: str) -> Path:
@@ -132,15 +139,49 @@ def measure_listing(stage: Stage) -> list[Figures]:
     return [("1,000 handoffs listed in process ÷ 100 ms", statistics.median(taken), 0.1, "≤ 1")]
 
 
-def measure() -> list[Figures]:
-    """Return every figure."""
+def measure_daemon(stage: Stage) -> list[Figures]:
+    """Time the answers of a daemon to 200 questions that were asked at once; each names the task of a decision of its own."""
+    decisions = stage.root / "projects" / "bench" / "decision"
+    decisions.mkdir(parents=True)
+    for number in range(QUESTIONS):
+        text = (
+            f"---\nkind: decision\ntitle: Choice {number}\n---\n\nThe lease of ARENA-{number} ends after {number} s.\n"
+        )
+        (decisions / f"2026-04-01T10-00-00Z-choice-{number:03d}.md").write_text(text, encoding="utf-8")
+    with Oracle.open(str(stage.root)) as oracle:
+        oracle.reconcile()
+    receipts = [stage.receipt(stage.dispatch(f"What was decided on ARENA-{number}?")) for number in range(QUESTIONS)]
+    command = [sys.executable, "-m", "oracle.daemon", "--memory-dir", str(stage.root)]
+    with subprocess.Popen(command, cwd=CHECKOUT, env=stage.environ, stderr=subprocess.DEVNULL) as daemon:
+        try:
+            while daemon.poll() is None and not all(path.exists() for path in receipts):
+                time.sleep(0.05)
+        finally:
+            daemon.terminate()
+    times = [path.stat().st_mtime for path in receipts]
+    a_question = (max(times) - min(times)) / (QUESTIONS - 1)
+    return [("an answer of a daemon to one of 200 questions ÷ a thirtieth of a second", a_question, 1 / 30, "≤ 1")]
+
+
+PARTS = {"hook": measure_hook, "deliver": measure_deliver, "listing": measure_listing, "daemon": measure_daemon}
+
+
+def measure(only: Iterable[str] = PARTS) -> list[Figures]:
+    """Return the figures of all parts, or of some."""
     figures: list[Figures] = []
-    for part in (measure_hook, measure_deliver, measure_listing):
+    for name in only:
         with tempfile.TemporaryDirectory(prefix="oracle-bench-") as folder:
-            figures += part(Stage(Path(folder)))
+            figures += PARTS[name](Stage(Path(folder)))
     return figures
 
 
-if __name__ == "__main__":
-    for name, ours, baseline, bar in measure():
+def main() -> None:
+    """Print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="+", choices=sorted(PARTS), default=list(PARTS), metavar="PART")
+    for name, ours, baseline, bar in measure(parser.parse_args().only):
         print(f"{name}: {ours * 1000:.1f} ms, {ours / baseline:.2f} (bar {bar})")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,18 +1,30 @@
-"""Measure the hook of prompts in a Root of 10,000 records: alone, and where a daemon runs, each against bare Python."""
+"""Measure the hook of prompts in a Root of records: alone, and where a daemon runs, each against bare Python.
+
+benchmarks/prompting.py [--records 10000]
+"""
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-CHECKOUT = Path(__file__).resolve().parent.parent
+HERE = Path(__file__).resolve().parent
+CHECKOUT = HERE.parent
+sys.path[:0] = [str(HERE), str(CHECKOUT)]
+
+import corpus  # noqa: E402
+
+from oracle.api import Oracle  # noqa: E402
+
 HOOK = [sys.executable, "-I", "-S", str(CHECKOUT / "scripts" / "hooks" / "prompt_hook.py")]
 BARE = [sys.executable, "-c", "pass"]
 PROMPT = "How does the cache queue lock the index of the planner?"
@@ -84,6 +96,19 @@ def _wait_for(path: Path) -> None:
     raise TimeoutError(path)
 
 
+def main() -> None:
+    """Make a Root and print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--records", type=int, default=10_000, help="records of the Root (default 10000)")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="oracle-prompts-") as folder:
+        root = Path(folder) / "root"
+        corpus.make_root(root, given.records, hot=0)
+        with Oracle.open(str(root)) as oracle:
+            oracle.reconcile()
+        for name, ours, baseline, bar in measure(root):
+            print(f"{name}: {ours * 1000:.1f} ms, {ours / baseline:.2f} (bar {bar})")
+
+
 if __name__ == "__main__":
-    for name, ours, baseline, bar in measure(Path(sys.argv[1])):
-        print(f"{name}: {ours * 1000:.1f} ms, {ours / baseline:.2f} (bar {bar})")
+    main()

@@ -6,6 +6,7 @@ The lists in `tests/startup/` hold the top-level names that a program imports be
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -19,6 +20,7 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 LISTS = CHECKOUT / "tests" / "startup"
 RENEW = ".venv/bin/python -m tests.test_startup"
 RECORD = "projects/q/decision/a.md"
+PROMPT = "See ARENA-228 before you begin"
 
 PROGRAMS: dict[str, tuple[str, ...]] = {
     "query_memory-backlinks": ("scripts/query_memory.py", "--backlinks", "entity:taskid:ARENA-228"),
@@ -29,6 +31,10 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     "memory_write": (
         *("scripts/memory_write.py", "--kind", "decision", "--project", "q", "--author", "builder"),
         *("--title", "Lock", "--body", "See ARENA-228 and src/lock.py."),
+    ),
+    "prompt_hook": (
+        "tests/startup/prompt_hook.py",
+        json.dumps({"hook_event_name": "UserPromptSubmit", "prompt": PROMPT}),
     ),
 }
 LINKS = {"oracle.domain.markdown.masks", "oracle.domain.tables"} | {

@@ -8,9 +8,9 @@ machine. A finding names a place and a rule, never the value.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Mapping
 
+from oracle.domain.compiling import compiled
 from oracle.domain.injection import envelope
 from oracle.domain.markdown.documents import replace_surrogates
 from oracle.domain.records.drafts import Draft, Evidence
@@ -40,7 +40,7 @@ POLICIES = (REFUSE, REDACT, ALLOW) = ("refuse", "redact", "allow")
 FIXED = ""
 """The policy of a command without --secrets: it refuses, and its hint names no option."""
 
-_HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_HUNK = r"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@"
 
 
 def open_guard(context: Context, *, secrets: bool = True, personal: bool = False) -> Guard:
@@ -285,6 +285,6 @@ def _added(diff: str) -> Iterator[tuple[str, int, list[str]]]:
                 yield path, first, lines
         elif line.startswith("+++ "):
             path = line[4:].rstrip("\t").strip('"').removeprefix("b/")
-        elif hunk := _HUNK.match(line):
+        elif hunk := compiled(_HUNK).match(line):
             removed, first, added = int(hunk[1] or 1), int(hunk[2]), int(hunk[3] or 1)
             lines = []

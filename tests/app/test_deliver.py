@@ -26,6 +26,7 @@ from oracle.errors import (
 from oracle.store.disk import steps
 from tests.app.squad import Squad
 from tests.store.crash import left_by_crashes, run_at_once
+from tests.store.test_steps import forced_folders
 
 DONE = {"Q-1__memory__planner.json", "Q-1__planner__memory.json.consumed"}
 
@@ -50,6 +51,16 @@ def test_answer_leaves_response_receipt_and_consumed_dispatch_and_wakes_the_aske
     assert squad.text("memory/DELIVERY.md").startswith("task_id: Q-1\nowner: memory\ntarget: planner\n")
     assert "memory ack Q-1 test_policy=N/A" in squad.text("STATUS.md")
     assert "| completed |" in squad.text("TASKS.md")
+
+
+def test_a_delivery_forces_each_folder_to_disk_once(squad: Squad, monkeypatch: pytest.MonkeyPatch):
+    squad.ask(notifies=False)
+    forced = forced_folders(monkeypatch)
+    squad.deliver(notifies=False)
+    inbox = squad.oracle.root.inbox
+    assert forced.pop(0) == inbox, "the intent lasts before anything else begins"
+    assert len(forced) == len(set(forced)) > 2
+    assert inbox not in forced, "an intent that comes back is found to be done"
 
 
 @pytest.mark.parametrize("source", ["builder", "reviewer", "qa", "planner"])

@@ -8,6 +8,7 @@ import os
 import socket
 from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -46,6 +47,45 @@ def test_a_dead_process_of_the_same_number_is_in_nobody_s_way(tmp_path: Path, mo
             steps.create_once(f"{tmp_path}/{number}", b"x")
         os.waitpid(child, 0)
     assert steps.create_once(f"{tmp_path}/file", b"x")
+
+
+def forced_folders(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the list to which each folder is added that is forced to disk from now on."""
+    forced: list[str] = []
+    really = os.fsync
+
+    def fsync(handle: int) -> None:
+        place = Path(f"/proc/self/fd/{handle}").readlink()
+        forced.extend([str(place)] if place.is_dir() else [])
+        really(handle)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    return forced
+
+
+def test_a_block_forces_each_folder_to_disk_once_at_its_end_and_other_threads_do_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forced = forced_folders(monkeypatch)
+    (tmp_path / "b").mkdir()
+
+    def change() -> None:
+        for name in ("a", "c", "b/a"):
+            steps.create_once(f"{tmp_path}/{name}", b"x")
+        steps.rename(f"{tmp_path}/a", f"{tmp_path}/d")
+        steps.remove(f"{tmp_path}/c")
+
+    with contextlib.suppress(ZeroDivisionError), steps.folders_synced_once():
+        change()
+        assert forced == []
+        other = Thread(target=steps.create_once, args=(f"{tmp_path}/other", b"x"))
+        other.start()
+        other.join()
+        assert forced == [str(tmp_path)]
+        raise ZeroDivisionError
+    assert forced[1:] == [str(tmp_path), f"{tmp_path}/b"]
+    steps.remove(f"{tmp_path}/d")
+    assert len(forced) == 4
 
 
 def test_a_held_lock_is_waited_for_and_named_when_it_takes_too_long(tmp_path: Path) -> None:

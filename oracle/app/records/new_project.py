@@ -10,7 +10,6 @@ from oracle.app.context import Context
 from oracle.domain.names import ORPHAN_KINDS, SHARED, check_name, role_of
 from oracle.domain.spelling import is_one_letter_off
 from oracle.errors import MistypedProject, OracleError
-from oracle.store.root import profile, projects
 from oracle.store.root.layout import Root
 from oracle.wording import LIST, Sentence, joined, say
 
@@ -60,8 +59,11 @@ def remark_on_author(context: Context, project: str, author: str) -> tuple[Sente
     if not author or role_of(author) or project == SHARED:
         return ()
     seats = {*_folders(context.root.join(context.root.project(project)))} - {*ORPHAN_KINDS}
-    with suppress(OracleError):  # it has no profile, or one that can't be read
-        seats.update(profile.load(context.root, project, os.environ).seats)
+    if os.path.exists(context.root.profile_file(project)):
+        from oracle.store.root import profile
+
+        with suppress(OracleError):  # it can't be read
+            seats.update(profile.load(context.root, project, os.environ).seats)
     near = "" if author in seats else next((seat for seat in sorted(seats) if is_one_letter_off(author, seat)), "")
     if not near:
         return ()
@@ -69,6 +71,8 @@ def remark_on_author(context: Context, project: str, author: str) -> tuple[Sente
 
 
 def _known(root: Root) -> Iterator[str]:
+    from oracle.store.root import profile, projects
+
     yield from profile.projects(root)
     yield from projects.names(root, os.environ)
     for folder in (root.join("projects"), root.tasks):

@@ -5,6 +5,7 @@ The weights are in `data/memory_ranking.toml`. Pure.
 
 from __future__ import annotations
 
+from functools import cache
 from math import sqrt
 
 from oracle.domain import tables
@@ -69,6 +70,7 @@ def relevance(coverage: float, of_known: float, *, shared: int, words: int) -> f
     return min(1.0, sqrt(coverage * of_known) * expected) * min(1.0, shared / rules["shared_words"])
 
 
+@cache
 def _numbers(table: str) -> dict[str, float]:
     return {name: float(text) for name, text in tables.load("memory_ranking")[table].items()}
 

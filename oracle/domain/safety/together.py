@@ -115,15 +115,13 @@ def _find_halves(leaves: Mapping[Path, str]) -> list[SecretPart]:
     """Return the parts of a token that one text ends with and another text begins with."""
     tails = {path: text.split()[-1] for path, text in leaves.items() if not text[-1].isspace()}
     heads = {path: text.split()[0] for path, text in leaves.items() if not text[0].isspace()}
-    pairs = [
-        (one, other)
-        for one, other in permutations(leaves, 2)
-        if one in tails and other in heads and _FEWEST <= len(tails[one]) + len(heads[other]) <= _MOST
-    ]
-    if not find_secrets("\n\0\n".join(tails[one] + heads[other] for one, other in pairs)):
+    pairs: dict[tuple[str, str], tuple[Path, Path]] = {}  # the same words are looked at once
+    for one, other in permutations(leaves, 2):
+        if one in tails and other in heads and _FEWEST <= len(tails[one]) + len(heads[other]) <= _MOST:
+            pairs.setdefault((tails[one], heads[other]), (one, other))
+    if not find_secrets("\n\0\n".join(map("".join, pairs))):
         return []
-    for one, other in pairs:
-        tail, head = tails[one], heads[other]
+    for (tail, head), (one, other) in pairs.items():
         for secret in find_secrets(tail + head):
             if secret.kind not in _NO_FORMAT and secret.start < len(tail) < secret.end:
                 begins = len(leaves[one]) - len(tail) + secret.start

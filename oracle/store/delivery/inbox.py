@@ -83,9 +83,9 @@ def take(root: Root, entry: InboxEntry, now: float) -> bool:
 
 
 def finish(root: Root, entry: InboxEntry) -> None:
-    """Remove an entry whose work is done. Raises DiskFailure."""
-    steps.remove(_path(root, entry) + ".taken")
-    steps.remove(_path(root, entry))
+    """Remove an entry whose work is done. It is not synced: done again after a crash, it changes nothing. Raises DiskFailure."""
+    files.remove(_path(root, entry) + ".taken")
+    files.remove(_path(root, entry))
     entries.forget(_path(root, entry))
 
 
@@ -103,10 +103,11 @@ def defer(
     delay = min(LONGEST_DELAY, FIRST_DELAY * 2 ** min(tries - 1, 32)) * (0.5 + jitter / 2)
     later = replace(entry, tries=tries, due_at=now + delay, last_error=_bounded(error))
     path = _path(root, entry)
-    steps.replace(f"{path}.poison" if tries >= most else path, render(later))
-    steps.remove(f"{path}.taken")
-    if tries >= most:
-        steps.remove(path)
+    with steps.folders_synced_once():
+        steps.replace(f"{path}.poison" if tries >= most else path, render(later))
+        steps.remove(f"{path}.taken")
+        if tries >= most:
+            steps.remove(path)
     entries.forget(path)
     return later
 
@@ -172,10 +173,12 @@ def intent(what: str, subject: tuple[str, ...], content: Mapping[str, object], n
 def until_done(root: Root, entry: InboxEntry | None) -> Iterator[None]:
     """Do the work of an intent in a block. Afterwards the intent is removed, unless the work failed for a reason in KEPT.
 
-    None is the intent of another process, which removes it.
+    None is the intent of another process, which removes it. The folders that the block changes are synced once, at its end: up
+    to then the intent says what to do again.
     """
     try:
-        yield
+        with steps.folders_synced_once():
+            yield
     except KEPT:
         raise
     except OracleError:

@@ -43,7 +43,8 @@ def claim(folder: str, name: ReceiptName, *, holder: str, now: datetime, lease: 
     with failing(say("Claiming {name}", name=name.file_name)):
         if steps.read(path) is None:
             return None
-        if not steps.create_once(path + CLAIM, _render_lease(mine, now)) and (held := _take_over(folder, mine, now)):
+        is_new = steps.create_once(path + CLAIM, _render_lease(mine, now), syncs=False)  # one that is lost has expired
+        if not is_new and (held := _take_over(folder, mine, now)):
             return held
         if steps.read(path) is None:
             steps.remove(path + CLAIM)

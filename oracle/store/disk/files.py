@@ -138,7 +138,9 @@ def sync_file(path: str) -> None:
 
 
 def sync_folder(path: str) -> None:
-    """Sync the names in a folder to disk. A file system that does not support it is no error."""
+    """Sync the names in a folder to disk, unless that is put off. A file system that does not support it is no error."""
+    if folders.put_off(path):
+        return
     handle = folders.enter(path)
     try:
         folders.sync_names(handle)

@@ -14,7 +14,8 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 
 from oracle.errors import DiskFailure, LockTimeout
@@ -32,16 +33,36 @@ _HIDDEN = ".new-"
 _POLL, _SLOWEST_POLL = 0.002, 0.05
 
 
-def create_once(path: str, data: bytes) -> bool:
-    """Create `path` with `data` and sync it, unless it exists; one of any number of processes gets True. Raises DiskFailure."""
+@contextmanager
+def folders_synced_once() -> Iterator[None]:
+    """Sync the folders that a block changes once each, at its end. Until then a crash of the host may undo any of its steps.
+
+    Raises DiskFailure.
+    """
+    changed: dict[str, None] = {}
+    try:
+        with folders.syncs_put_off(changed):
+            yield
+    finally:
+        for path in changed:
+            with files.failing(path):
+                files.sync_folder(path)
+
+
+def create_once(path: str, data: bytes, *, syncs: bool = True) -> bool:
+    """Create `path` with `data`, unless it exists; one of any number of processes gets True. Raises DiskFailure.
+
+    `syncs` is False for what may be lost, or left empty, when the host crashes.
+    """
     folder = os.path.dirname(path)
     with files.failing(path):
-        new = write_hidden(folder, data)
+        new = write_hidden(folder, data, syncs=syncs)
         try:
             created = _give_name(new, path)
         finally:
             files.discard(new)
-        files.sync_folder(folder)
+        if syncs:
+            files.sync_folder(folder)
     return created
 
 
@@ -149,13 +170,14 @@ def _unreadable(path: str, error: OSError) -> DiskFailure:
     )
 
 
-def write_hidden(folder: str, data: bytes) -> str:
+def write_hidden(folder: str, data: bytes, *, syncs: bool = True) -> str:
     """Write a synced file with a hidden name into a folder, and return its path. Raises OSError."""
     if len(data) >= MOST_BYTES:
         raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), folder)
     new = files.write_scratch(folder, data, name=f"{_HIDDEN}{os.urandom(6).hex()}")
     try:
-        files.sync_file(new)
+        if syncs:
+            files.sync_file(new)
     except BaseException:
         files.discard(new)
         raise

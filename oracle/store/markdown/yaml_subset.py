@@ -40,8 +40,9 @@ _SCALAR = rf"(?:{_PLAIN}|{_QUOTED})"
 
 _ENTRY = re.compile(rf"{_KEY}:(?:[ ]++(?:{_PLAIN}|{_QUOTED}|{_FLOW}))?[ ]*+(?:(?<=[ ])#[^\n]*+)?\n")
 _SKIPPED = re.compile(r"(?:\n|#[^\n]*+\n)")
-_BLOCK_ITEM = rf"([ ]*+)-([ ]++)(?:{_KEY}:(?:[ ]++{_SCALAR})?|{_SCALAR})[ ]*+\n"
-_MAP_ENTRY = rf"([ ]++){_KEY}:(?:[ ]++{_SCALAR})?[ ]*+\n"
+_DASH = r"([ ]*+)-([ ]++)"
+_INDENT = r"[ ]++"
+_BLOCK_SCALAR = rf"{_SCALAR}[ ]*+\n"
 
 _BARE_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,99}\Z")
 _BARE_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*\Z")
@@ -126,23 +127,27 @@ def _read_items(block: str, position: int) -> tuple[Value, int, int]:
     """Return the block list at a position (empty text if there is none), its end and its lines; -1 lines: outside the subset."""
     items: list[Value] = []
     pad, count = None, 0
-    while found := compiled(_BLOCK_ITEM).match(block, position):
-        indent, gap, key = found.group(1, 2, 3)
+    while dash := compiled(_DASH).match(block, position):
+        indent, gap = dash.groups()
         pad = indent if pad is None else pad
         if indent != pad:
             return items, position, -1
+        first = _ENTRY.match(block, dash.end())
+        found = first or compiled(_BLOCK_SCALAR).match(block, dash.end())
+        if found is None:
+            break
         position = found.end()
         count += 1
-        if key is None:
-            items.append(_scalar(*found.group(7, 8, 9)))
+        if first is None:
+            items.append(_scalar(*found.groups()))
             continue
-        item: dict[str, Value] = {key: _scalar(*found.group(4, 5, 6))}
+        item: dict[str, Value] = {first.group(1): _entry_value(first)}
         column = len(indent) + 1 + len(gap)
-        while more := compiled(_MAP_ENTRY).match(block, position):
-            if len(more.group(1)) != column or more.group(2) in item:
+        while (more := compiled(_INDENT).match(block, position)) and (entry := _ENTRY.match(block, more.end())):
+            if len(more.group()) != column or entry.group(1) in item:
                 return items, position, -1
-            item[more.group(2)] = _scalar(*more.group(3, 4, 5))
-            position = more.end()
+            item[entry.group(1)] = _entry_value(entry)
+            position = entry.end()
             count += 1
         items.append(item)
     return items or "", position, count

@@ -95,9 +95,11 @@ def _path_in(entry: Mapping[str, object], home: str) -> str:
 
 
 def _profile_root(root: Root, project: str, environ: Mapping[str, str]) -> str:
-    from oracle.store.root import profile
-
     try:
+        if not os.path.exists(root.profile_file(project)):
+            return ""
+        from oracle.store.root import profile
+
         return profile.load(root, project, environ).repo_root
     except OracleError:
         return ""

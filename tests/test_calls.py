@@ -6,18 +6,9 @@ import pytest
 
 from benchmarks import calls
 
-MET = (
-    "memory_write",
-    "oracle write",
-    "oracle search",
-    "oracle ask --now",
-    "memory_deliver",
-    "query_memory --backlinks",
-)
-
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", MET)
+@pytest.mark.parametrize("name", calls.CALLS)
 def test_a_call_enters_few_files(name: str):
     found = calls.walk(name)
     assert found["files"] <= found["bar"], sorted(found["walk"])

@@ -7,6 +7,7 @@ import os
 import select
 import signal
 import time
+from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -102,9 +103,15 @@ class Daemon:
         self._drift = self._wall() - time.monotonic()
         self._plans_at = 0.0
         self._index_loop = IndexLoop(self._open, self.stats, self.log)
-        self._answering = Answering(root, self._open, self._attempts, self.stats)
         self._work_loop = WorkLoop(self._open, self._attempts, self.stats, self.log, terms=self._terms())
-        self._hub_loop = HubLoop(root, self._open, self._attempts, self.stats, self._work_loop.notify)
+
+    @cached_property
+    def _answering(self) -> Answering:
+        return Answering(self.root, self._open, self._attempts, self.stats)
+
+    @cached_property
+    def _hub_loop(self) -> HubLoop:
+        return HubLoop(self.root, self._open, self._attempts, self.stats, self._work_loop.notify)
 
     def _open(self) -> Context:
         return Context.open(self.root.path, clock=self._clock, waker=self._waker, warn=self._warn)

@@ -95,7 +95,9 @@ def read_terms(context: Context) -> Terms:
 def open_questions(context: Context, project: str) -> list[Asked]:
     """Return the open questions to the memory seats of a project that run here, by name. Raises NoProfile, InvalidProfile."""
     team = open_team(context, project)
-    seats = [seat for seat in team.profile.seats_of("memory") if homes.runs_here(context, project, seat)]
+    seats = team.profile.seats_of("memory")
+    if context.has_hub:
+        seats = tuple(seat for seat in seats if homes.runs_here(context, project, seat))
     found = (handoffs.read(team.folder, name) for name in handoffs.open_names(team.folder) if name.target in seats)
     asked = (Asked(team, receipt) for receipt in found if receipt is not None and _asks(receipt))
     return [one for one in asked if not _is_answered(context, one)]
@@ -151,8 +153,9 @@ def look_up(context: Context, asked: Asked) -> Reply:
 
 
 def reply_now(context: Context, asked: Asked) -> Reply:
-    """Return what the disk answers to a question, judged by the owner's program, which may take its time."""
-    return owner_programs.judge(context, look_up(context, asked))
+    """Return what the disk answers to a question; candidates are judged by the owner's program, which may take its time."""
+    reply = look_up(context, asked)
+    return owner_programs.judge(context, reply) if reply.status == CANDIDATES else reply
 
 
 def attend_to(

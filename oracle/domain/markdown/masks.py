@@ -25,6 +25,7 @@ _BLOCK = r"""(?x)(?P<fence>`{3,}(?=[^`]*\Z)|~{3,})
       | (?P<comment><!--)"""
 _CLOSER = r"(?m)^ {0,3}(`{3,}|~{3,})[ \t]*$"
 _BLANKS = re.compile(r"[ \t]*")
+_BLANK = (" ", "\t")
 _SPECIAL_FIRST = frozenset(" \t>-+*_#`~<=0123456789")
 
 
@@ -90,6 +91,8 @@ class _Line:
         self._skip()
 
     def _skip(self) -> None:
+        if self.text[self.at : self.at + 1] not in _BLANK:
+            return
         found = _BLANKS.match(self.text, self.at)
         end = found.end() if found else self.at
         blanks = self.text[self.at : end]
@@ -166,10 +169,15 @@ class _Blocks:
 
     def _read_line(self, start: int, end: int) -> None:
         text = self._text
-        if not self._stack and self._fence is None and start < end and text[start] not in _SPECIAL_FIRST:
-            if self._paragraph < 0:
-                self._paragraph = start
-            return
+        if not self._stack and self._fence is None:  # most lines: they need no closer look
+            if start == end:
+                self._end_paragraph(start)
+                self._is_bare = False
+                return
+            if text[start] not in _SPECIAL_FIRST:
+                if self._paragraph < 0:
+                    self._paragraph = start
+                return
         line = _Line(text[start:end])
         depth = self._match_containers(line)
         if self._fence is not None:
@@ -211,7 +219,7 @@ class _Blocks:
 
     def _read_fenced(self, line: _Line, start: int) -> None:
         self._spans.append((start + line.at, start + len(line.text)))
-        if self._fence is None or line.indent >= _INDENTED or line.is_blank:
+        if self._fence is None or line.indent >= _INDENTED or not line.text.startswith(self._fence[0], line.at):
             return
         char, length = self._fence
         rest = line.text[line.at :].rstrip(" \t")
@@ -287,9 +295,9 @@ class _Blocks:
         return True
 
     def _end_paragraph(self, end: int) -> None:
-        if self._paragraph >= 0:
-            self._spans += find_inline(self._text, self._paragraph, end, may_hold_table=self._has_bars)
-            self._paragraph = -1
+        start, self._paragraph = self._paragraph, -1
+        if start >= 0 and (self._text.find("`", start, end) >= 0 or self._text.find("<!--", start, end) >= 0):
+            self._spans += find_inline(self._text, start, end, may_hold_table=self._has_bars)
 
 
 class _LastClosers:

@@ -168,17 +168,9 @@ class _Blocks:
         return sorted(self._spans)
 
     def _read_line(self, start: int, end: int) -> None:
-        text = self._text
-        if not self._stack and self._fence is None:  # most lines: they need no closer look
-            if start == end:
-                self._end_paragraph(start)
-                self._is_bare = False
-                return
-            if text[start] not in _SPECIAL_FIRST:
-                if self._paragraph < 0:
-                    self._paragraph = start
-                return
-        line = _Line(text[start:end])
+        if not self._stack and self._fence is None and self._is_read_at_once(start, end):
+            return
+        line = _Line(self._text[start:end])
         depth = self._match_containers(line)
         if self._fence is not None:
             if depth == len(self._stack):
@@ -199,6 +191,18 @@ class _Blocks:
             self._end_paragraph(start)
             del self._stack[depth:]
         self._open_blocks(line, start)
+
+    def _is_read_at_once(self, start: int, end: int) -> bool:
+        """Read an empty line, or one of plain text: most lines need no closer look. Returns whether it is one."""
+        if start == end:
+            self._end_paragraph(start)
+            self._is_bare = False
+            return True
+        if self._text[start] in _SPECIAL_FIRST:
+            return False
+        if self._paragraph < 0:
+            self._paragraph = start
+        return True
 
     def _match_containers(self, line: _Line) -> int:
         depth = 0

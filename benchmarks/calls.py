@@ -26,12 +26,11 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, NoReturn
 
-from oracle.app.delivery.team import init_profile
-
 CHECKOUT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(CHECKOUT))
 
 from oracle.api import Oracle  # noqa: E402
+from oracle.app.delivery.team import init_profile  # noqa: E402
 
 PACKAGE = f"{CHECKOUT}{os.sep}oracle{os.sep}"
 IS_FUNCTION = 0x1

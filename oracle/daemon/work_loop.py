@@ -197,7 +197,7 @@ class WorkLoop:
             known = {entry.file_name for entry in found.waiting}
             self._finish_intents(context, found)
             subjects: set[tuple[str, ...]] = set()
-            waiting: set[str] = set()
+            waiting: set[tuple[str, str]] = set()
             for project in resume.projects(context):
                 if not self._stopping and not self._attempts.rests(project):
                     self._attempts.run(project, partial(self._serve_project, context, project, subjects, waiting, dues))
@@ -225,11 +225,16 @@ class WorkLoop:
     # -- questions -------------------------------------------------------------------------------------------------
 
     def _serve_project(
-        self, context: Context, project: str, subjects: set[tuple[str, ...]], waiting: set[str], dues: list[float]
+        self,
+        context: Context,
+        project: str,
+        subjects: set[tuple[str, ...]],
+        waiting: set[tuple[str, str]],
+        dues: list[float],
     ) -> None:
         failed = attend.failed(context)
         for asked in attend.open_questions(context, project):
-            waiting.add(attend.packet_path(context, project, asked.name.task_id))
+            waiting.add((project, asked.name.task_id))
             self._tally["questions"] += 1
             now = context.now_seconds()
             entry = failed.get(asked.subject)

@@ -9,7 +9,7 @@ import pytest
 
 from oracle.errors import InvalidName
 from oracle.store.root.layout import Root
-from oracle.store.root.sessions import find_session_names, session_names
+from oracle.store.root.projects import find_session_names, session_names
 from oracle.wake.server import own_socket, tmux_socket
 
 

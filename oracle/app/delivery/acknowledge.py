@@ -127,7 +127,7 @@ def _dispatches(team: Team, task_id: str, target: str) -> list[Receipt]:
 
 
 def _pane(context: Context, team: Team, task_id: str, seat: str) -> Sign:
-    from oracle.store.root.sessions import find_session_names
+    from oracle.store.root.projects import find_session_names
     from oracle.wake.server import tmux_socket
     from oracle.wake.tmux import look_for
 

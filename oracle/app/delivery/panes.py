@@ -21,7 +21,7 @@ from oracle.errors import InvalidName, LockTimeout, OracleError, UsageError
 from oracle.store.delivery import inbox
 from oracle.store.delivery.entries import InboxEntry, InboxKind
 from oracle.store.disk import steps
-from oracle.store.root.sessions import find_session_names
+from oracle.store.root.projects import find_session_names
 from oracle.wake.outcomes import Busy, NoSession, Outcome, Stranded, Woken
 from oracle.wake.server import tmux_socket
 from oracle.wake.tmux import TmuxWaker, check_text, type_into_own_pane

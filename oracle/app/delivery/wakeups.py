@@ -321,7 +321,7 @@ def _waker(context: Context) -> Waker:
 
 
 def _names(context: Context, entry: InboxEntry) -> Sequence[str]:
-    from oracle.store.root.sessions import find_session_names
+    from oracle.store.root.projects import find_session_names
 
     return find_session_names(context.root, entry.text("project"), entry.text("seat"), environ=os.environ)
 

@@ -6,6 +6,7 @@ how far a question is: claim, packet, and the last wake-up in the dispatch recei
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
 
@@ -283,11 +284,7 @@ def _pass_on(context: Context, asked: Asked, lease: Lease, until: float) -> Atte
     return Attended("with-seat", until, seat)
 
 
-def packet_path(context: Context, project: str, task_id: str) -> str:
-    """Return the path of the packet that belongs to a question, whether it exists or not."""
-    return packets.question_path(context.root, project, task_id)
-
-
-def forget_packets(context: Context, waiting: Collection[str]) -> None:
-    """Delete the packets of questions, except those at the paths in `waiting`."""
-    packets.forget_questions(context.root, waiting)
+def forget_packets(context: Context, waiting: Collection[tuple[str, str]]) -> None:
+    """Delete the packets of questions, except for those (project, task id) that wait."""
+    if os.path.isdir(context.root.packets):
+        packets.forget_questions(context.root, {packets.question_path(context.root, *one) for one in waiting})

@@ -91,7 +91,7 @@ def send(context: Context, message: Message) -> Push:
 
 def _session(context: Context, message: Message) -> str:
     from oracle.domain.names import check_name
-    from oracle.store.root.sessions import find_session_names
+    from oracle.store.root.projects import find_session_names
 
     for name in find_session_names(context.root, message.project, message.seat, environ=os.environ):
         try:

@@ -33,6 +33,11 @@ INSERT_EDGE = "INSERT OR IGNORE INTO edge VALUES (?, ?, ?, ?, ?, ?)"
 INSERT_NAME = "INSERT INTO name(key, name, record_id) VALUES (?, ?, ?)"
 INSERT_REFERENCE = "INSERT INTO reference(source_id, type, ref, key, snippet, line) VALUES (?, ?, ?, ?, ?, ?)"
 _UPDATE = f"UPDATE record SET {', '.join(f'{name} = ?' for name in _COLUMNS)} WHERE id = ?"  # noqa: S608
+_RETIRED = "SELECT DISTINCT name FROM edge JOIN target ON id = target_id WHERE type IN ('supersedes', 'retires')"
+_NEWEST_RETIRER = (
+    "SELECT source.slug, edge.type FROM target JOIN edge ON target_id = target.id JOIN record AS source ON source.id = source_id"
+    " WHERE target.name = ? AND edge.type IN ('supersedes', 'retires') ORDER BY source.sort_ts DESC, source.slug LIMIT 1"
+)
 _TARGET_CACHE = 200_000
 """Names of targets kept in memory: about 30 MB when full."""
 
@@ -54,7 +59,7 @@ class Writer:
         self._bulk = bulk
         self._targets: dict[str, int] = {}
         self._patterns: dict[str, Patterns] = {}
-        self._meanings = Meanings(connection)
+        self._meanings: Meanings | None = None
         self._touched_keys: set[str] = set()
         self._touched_slugs: set[str] = set()
         self._dirty_sources: set[str] = set()
@@ -275,12 +280,12 @@ class Writer:
         """
         for source in self._unsettled():
             self._resolve(source)
-        self._meanings.mark_retired(None if self._bulk else self._touched_slugs)
+        self._mark_retired()
         self._write_dirty()
         if self._has_changed:
             set_meta(self._connection, VERSION, str(int(get_meta(self._connection, VERSION) or 0) + 1))
             self._has_changed = False
-        self._meanings.forget()
+        self._meanings = None
         self._pending.clear()
         self._touched_keys.clear()
         self._touched_slugs.clear()
@@ -288,9 +293,8 @@ class Writer:
 
     def _unsettled(self) -> list[int]:
         if self._bulk:
-            return [
-                source for (source,) in self._connection.execute("SELECT DISTINCT source_id FROM reference").fetchall()
-            ]
+            rows = self._connection.execute("SELECT DISTINCT source_id FROM reference").fetchall()
+            return [source for (source,) in rows]
         moved = set(self._pending)
         for key in self._touched_keys:
             moved.update(self._naming(key))
@@ -308,13 +312,14 @@ class Writer:
             (source,),
         ).fetchall()
         slug, seat = rows[0][-2:] if rows else ("", "")
+        meanings = self._meanings = self._meanings or Meanings(self._connection)
         edges: dict[tuple[str, str], tuple[str, int]] = {}
         changed: list[tuple[int | None, int, int, str, str]] = []
         for kind, ref, key, snippet, line, old_target, old_resolved, *_ in rows:
-            name, resolved = self._meanings.find(ref, slug, key)
+            name, resolved = meanings.find(ref, slug, key)
             target = self.target_id(name) if name else None
             if name:
-                edges.setdefault((self._meanings.effect_of(kind, slug, seat, name), name), (snippet, line))
+                edges.setdefault((meanings.effect_of(kind, slug, seat, name), name), (snippet, line))
             if (target, resolved) != (old_target, old_resolved):
                 changed.append((target, resolved, source, kind, ref))
         if changed or source in self._pending:
@@ -322,6 +327,13 @@ class Writer:
                 "UPDATE reference SET target_id = ?, resolved = ? WHERE source_id = ? AND type = ? AND ref = ?", changed
             )
             self._replace_record_edges(source, slug, edges)
+
+    def _mark_retired(self) -> None:
+        """Set the newest record that supersedes or retires each record that may be ended by another now than before."""
+        rows = self._connection.execute(_RETIRED).fetchall() if self._bulk else ()
+        for slug in sorted({*self._touched_slugs, *(slug for (slug,) in rows)}):
+            by = self._connection.execute(_NEWEST_RETIRER, (slug,)).fetchone() or (None, None)
+            self._connection.execute("UPDATE record SET retired_by = ?, retired_how = ? WHERE slug = ?", (*by, slug))
 
     def _replace_record_edges(self, source: int, slug: str, edges: dict[tuple[str, str], tuple[str, int]]) -> None:
         old = [] if self._bulk else self._edges_of(source)

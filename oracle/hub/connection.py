@@ -181,7 +181,11 @@ def check_schema(connection: HubConnection) -> None:
             say("There is no hub in the database {name}.", name=connection.database),
             hint=say("Make it with `oracle hub init`."),
         )
-    version, oldest = connection.rows("SELECT version, oldest FROM oracle_hub.meta")[0]
+    require_version(*connection.rows("SELECT version, oldest FROM oracle_hub.meta")[0])
+
+
+def require_version(version: int, oldest: int) -> None:
+    """Raise NewerVersion for a schema whose oldest programs are newer than this one, HubFailed for an older schema."""
     if oldest > SCHEMA:
         raise NewerVersion(
             say("The hub has version {version}; this program knows {known}.", version=version, known=SCHEMA),

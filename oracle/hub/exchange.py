@@ -19,7 +19,7 @@ from oracle.domain.hub.rows import (
     TeamMachine,
 )
 from oracle.domain.values import replace
-from oracle.hub.connection import HubConnection, check_schema, connect, sql
+from oracle.hub.connection import SCHEMA, HubConnection, check_schema, connect, require_version, sql
 
 
 class TeamConnection:
@@ -39,7 +39,7 @@ class TeamConnection:
     def team(self) -> tuple[Sequence[Home], Sequence[TeamMachine]]:
         """Let the team see that this machine is there, and return its homes and machines.
 
-        `machine` of a home is "" where the machine left.
+        `machine` of a home is "" where the machine left. Raises NewerVersion if the hub was upgraded since it was opened.
         """
         return _read_team(self.connection.rows(*self._team_call()))
 
@@ -102,7 +102,7 @@ class TeamConnection:
         self.connection.rows("SELECT oracle_hub.leave(%s)", (self._team,))
 
     def _team_call(self) -> tuple[str, dict[str, object]]:
-        return sql("team"), {"team": self._team, "version": __version__}
+        return sql("team"), {"team": self._team, "version": __version__, "schema": SCHEMA}
 
     def _pull_call(self, cursor: Cursor) -> tuple[str, dict[str, object]]:
         return sql("pull"), {
@@ -129,7 +129,8 @@ class TeamConnection:
 
 
 def _read_team(found: list[tuple[Any, ...]]) -> tuple[list[Home], list[TeamMachine]]:
-    _, homes, machines = found[0]
+    _, homes, machines, version, oldest = found[0]
+    require_version(version, oldest)
     return [Home(*home) for home in homes], [TeamMachine(*machine) for machine in machines]
 
 

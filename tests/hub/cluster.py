@@ -10,6 +10,7 @@ import itertools
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -62,9 +63,12 @@ def runner() -> pwd.struct_passwd | None:
 
 
 class Cluster:
-    """A running cluster. `host` is the folder of its socket; SUPERUSER and the owner of each database need no password there."""
+    """A running cluster. `host` is the folder of its socket; SUPERUSER and the owner of each database need no password there.
 
-    def __init__(self, settings: Mapping[str, str] = NOTHING) -> None:
+    `standby_of` makes it the standby of another one, which it follows until `promote`.
+    """
+
+    def __init__(self, settings: Mapping[str, str] = NOTHING, *, standby_of: Cluster | None = None) -> None:
         self._settings = {**SETTINGS, **settings}
         self.folder = Path(tempfile.mkdtemp(prefix="oracle-pg-"))
         self.host = str(self.folder)
@@ -76,6 +80,11 @@ class Cluster:
         if user:
             os.chown(self.folder, user.pw_uid, user.pw_gid)
         self._before = ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"] if user else []
+        if standby_of is not None:
+            source = ("--pgdata", str(self.data), "--host", standby_of.host, "--username", SUPERUSER)
+            self._call("pg_basebackup", *source, "--write-recovery-conf", "--checkpoint=fast", "--no-sync")
+            self.start()
+            return
         self._call(
             "initdb",
             f"--pgdata={self.data}",
@@ -99,6 +108,14 @@ class Cluster:
     def stop(self, *, mode: str = "fast") -> None:
         """Stop the server; the mode `immediate` is as good as a crash."""
         self._call("pg_ctl", "stop", "-w", f"--pgdata={self.data}", f"--mode={mode}")
+
+    def kill(self) -> None:
+        """End the server with SIGKILL; its processes end with it."""
+        os.kill(int((self.data / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
+
+    def promote(self) -> None:
+        """Let a standby take over."""
+        self._call("pg_ctl", "promote", "-w", f"--pgdata={self.data}")
 
     @property
     def port(self) -> int:

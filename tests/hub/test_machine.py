@@ -1,21 +1,36 @@
-"""Three machines and their hub in any order of work and mishaps: when all is quiet they hold the same, and nothing is lost."""
+"""Three machines and their hub in any order of work and mishaps: when all is quiet they hold the same, and nothing is lost.
+
+The hub is one in memory, and a real one. With HUB_EXAMPLES=500 the machines live so many lives in place of a few.
+"""
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
 from oracle.app.hubs.check import check, move_home
 from oracle.domain.hub.paths import FileKind, parse
 from oracle.errors import OracleError
-from tests.hub.pretend import Connection, NetworkDown, PretendHub
+from tests.hub.pretend import NetworkDown
 from tests.hub.sites import Site
+from tests.hub.worlds import Pretended, Real
+from tests.store.crash import run_and_die
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.hub.cluster import Cluster
+
+DAY = 86_400.0
 
 SITES = st.sampled_from("abc")
 SEATS = ("builder", "reviewer")
@@ -24,51 +39,34 @@ SEATED = "projects/demo/{seat}/{number}.md"
 SHARED = "shared/{number}.md"
 
 
-class Mishap(Connection):
-    """A connection that fails at a call: before the hub does it, or after, so that the answer is lost."""
-
-    calls_left = -1
-    is_done_first = False
-
-    def _call(self) -> None:
-        super()._call()
-        self.calls_left -= 1
-        if self.calls_left == 0 and not self.is_done_first:
-            raise NetworkDown
-
-    def push(self, rows: object) -> object:
-        refused = super().push(rows)  # type: ignore[arg-type]
-        if self.calls_left == 0 and self.is_done_first:
-            raise NetworkDown
-        return refused
-
-
 class Team(RuleBasedStateMachine):
     """Each text is written once. `must` holds those that some machine must still have, by (path, machine)."""
 
-    def __init__(self) -> None:
+    def __init__(self, make: Callable[[], Any]) -> None:
         super().__init__()
         self.folder = Path(tempfile.mkdtemp(prefix="oracle-hub-"))
-        self.hub = PretendHub()
+        self.world = make()
         self.texts = 0
         self.asked: list[str] = []
         self.must: dict[tuple[str, str], str] = {}
         self.synced: dict[tuple[str, str], str] = {}
-        self.backups: dict[str, int] = {}
 
-    @initialize()
-    def begin(self) -> None:
-        self.sites = {name: Site(self.folder / name, name, Mishap(self.hub, name)) for name in "abc"}
-        for name, site in self.sites.items():
-            self.hub.connect(name)
-            site.sync()
-        self.sites["b"].hub.take_home("demo", "memory", take=True)
+    @initialize(clocks=st.tuples(*[st.sampled_from((0.0, DAY, -DAY))] * 3))
+    def begin(self, clocks: tuple[float, ...]) -> None:
+        self.sites = {name: Site(self.folder / name, name, self.world.join(name)) for name in "abc"}
+        for (name, site), seconds in zip(self.sites.items(), clocks, strict=True):
+            site.squad.oracle = site.squad.open(seconds)
+            with self.world.visiting(name):
+                site.sync()
+        with self.world.visiting("b"):
+            self.sites["b"].hub.take_home("demo", "memory", take=True)
 
     def teardown(self) -> None:
         try:
             if hasattr(self, "sites"):
                 self.be_quiet()
         finally:
+            self.world.close()
             shutil.rmtree(self.folder)
 
     # -- work ------------------------------------------------------------------------------------------------------
@@ -76,7 +74,9 @@ class Team(RuleBasedStateMachine):
     def write(self, name: str, path: str) -> None:
         self.texts += 1
         text = f"text {self.texts}\n"
-        self.sites[name].write(path, text)
+        new = f"{path}.new"
+        self.sites[name].write(new, text)  # a file of its own, as of an editor: the clock may say that it is a day old
+        (self.sites[name].path / new).rename(self.sites[name].path / path)
         self.must[path, name] = text
 
     @rule(name=SITES, number=st.integers(1, 3))
@@ -97,9 +97,9 @@ class Team(RuleBasedStateMachine):
         site = self.sites[name]
         if machine_of(site.squad.oracle, "demo", seat) is None:
             path = SEATED.format(seat=seat, number=number)
-            home = self.hub.homes.get(("demo", seat))
-            for key in [key for key in self.must if key[0] == path and home and home.machine == name]:
-                del self.must[key]
+            if self.world.home_of(seat) == name:
+                for key in [key for key in self.must if key[0] == path]:
+                    del self.must[key]
             self.write(name, path)
 
     @rule(name=SITES, number=st.integers(1, 3))
@@ -114,7 +114,7 @@ class Team(RuleBasedStateMachine):
         task_id = f"Q-{len(self.asked)}"
         with suppress(OracleError):  # the planner runs elsewhere
             self.sites[name].squad.ask(task_id)
-            if self.hub.homes["demo", "planner"].machine == name:
+            if self.world.home_of("planner") == name:
                 self.asked.append(task_id)
 
     @rule(name=SITES)
@@ -130,23 +130,43 @@ class Team(RuleBasedStateMachine):
 
     @rule(name=SITES)
     def sync(self, name: str) -> None:
-        with suppress(NetworkDown):
-            self.sites[name].sync(confirms=True)
-            self.synced |= {key: text for key, text in self.must.items() if key[1] == name}
+        with self.world.visiting(name) as may:
+            if may:
+                self.sites[name].sync(confirms=True)
+                self.synced |= {key: text for key, text in self.must.items() if key[1] == name}
 
     @rule(name=SITES, at=st.integers(1, 6), is_done_first=st.booleans())
     def lose_the_network(self, name: str, at: int, is_done_first: bool) -> None:
-        hub = self.sites[name].hub
-        hub.calls_left, hub.is_done_first = at, is_done_first
-        with suppress(NetworkDown):
-            self.sites[name].sync(confirms=True)
-        hub.calls_left = -1
+        site = self.sites[name]
+        with self.world.visiting(name) as may:
+            site.hub.calls_left, site.hub.is_done_first = at, is_done_first
+            with suppress(NetworkDown):
+                if may:
+                    site.sync(confirms=True)
+            site.hub.calls_left = -1
+
+    @precondition(lambda self: self.world.is_real)
+    @rule(name=SITES, at=st.integers(0, 60))
+    def die(self, name: str, at: int) -> None:
+        """Die at a step of a sync: another process begins it, and SIGKILL ends that."""
+        site = self.sites[name]
+
+        def sync_there() -> None:
+            with self.world.open(name) as hub:
+                site.hub = hub
+                site.sync(confirms=True)
+
+        with self.world.visiting(name) as may:
+            if may:
+                run_and_die(sync_there, at)
 
     @rule(name=SITES, seat=st.sampled_from((*SEATS, "memory", "planner")))
     def move(self, name: str, seat: str) -> None:
         site = self.sites[name]
-        move_home(site.squad.oracle, site.hub, "demo", seat, takes=True)
-        site.sync(confirms=True)
+        with self.world.visiting(name) as may:
+            if may:
+                move_home(site.squad.oracle, site.hub, "demo", seat, takes=True)
+                site.sync(confirms=True)
 
     @rule(name=SITES)
     def forget_the_ledger(self, name: str) -> None:
@@ -172,26 +192,39 @@ class Team(RuleBasedStateMachine):
     @rule()
     def restore_the_hub(self) -> None:
         """Lose what the hub got last. The machines have it."""
-        copy = self.hub.backup()
-        for path in sorted(copy.rows)[::3]:
-            del copy.rows[path]
-        self.hub = copy
-        for site in self.sites.values():
-            site.hub.hub = copy
+        self.world.restore()
+
+    @precondition(lambda self: self.world.is_real)
+    @rule()
+    def renew_the_hub(self) -> None:
+        self.world.renew()
+
+    @precondition(lambda self: self.world.is_real)
+    @rule()
+    def back_up_the_hub(self) -> None:
+        self.world.back_up()
+
+    @precondition(lambda self: self.world.is_real)
+    @rule(name=SITES, what=st.sampled_from(("hub", "program", "everything", "everything")))
+    def upgrade(self, name: str, what: str) -> None:
+        """Have a machine, the hub or all run the next program."""
+        if what != "program":
+            self.world.upgrade_hub()
+        if what != "hub":
+            self.world.upgrade_program(*(name if what == "program" else ""))
 
     # -- quiet -----------------------------------------------------------------------------------------------------
 
     def be_quiet(self) -> None:
-        sites = list(self.sites.values())
+        self.world.make_whole()
         for _ in range(4):
-            for site in sites:
-                site.sync(confirms=True)
+            self.everywhere(lambda site: site.sync(confirms=True))
         for _ in range(2):
-            for site in sites:
-                check(site.squad.oracle, site.hub, site.membership, fixes=True)
-            for site in sites:
-                site.sync(confirms=True)
-        assert [check(site.squad.oracle, site.hub, site.membership).differences for site in sites] == [()] * 3
+            self.everywhere(lambda site: check(site.squad.oracle, site.hub, site.membership, fixes=True))
+            self.everywhere(lambda site: site.sync(confirms=True))
+        left = self.everywhere(lambda site: check(site.squad.oracle, site.hub, site.membership).differences)
+        assert left == [()] * 3
+        sites = list(self.sites.values())
         one, *others = [self.lasting(site) for site in sites]
         assert others == [one, one]
         said = {file.read_text() for site in sites for file in site.path.rglob("*.md*") if "_state" not in file.parts}
@@ -199,10 +232,28 @@ class Team(RuleBasedStateMachine):
         for task_id in self.asked:
             assert [f"tasks/demo/patrol/handoffs/{task_id}__planner__memory.json" in one] == [True]
 
+    def everywhere(self, work: Callable[[Site], Any]) -> list[Any]:
+        done = []
+        for name, site in self.sites.items():
+            with self.world.visiting(name) as may:
+                assert may
+                done.append(work(site))
+        return done
+
     def lasting(self, site: Site) -> dict[str, str]:
         files = ((parse(path), sha256) for path, sha256 in site.shared().items())
         return {file.path: sha256 for file, sha256 in files if file and file.kind <= FileKind.RECEIPT}
 
 
-TestTeam = Team.TestCase
-TestTeam.settings = settings(max_examples=8, stateful_step_count=20)
+def lives(few: int) -> settings:
+    return settings(max_examples=int(os.environ.get("HUB_EXAMPLES", few)), stateful_step_count=20)
+
+
+def test_machines_of_a_hub_in_memory() -> None:
+    run_state_machine_as_test(lambda: Team(Pretended), settings=lives(8))
+
+
+@pytest.mark.slow
+def test_machines_of_a_real_hub(cluster: Cluster) -> None:
+    database = cluster.create_database()
+    run_state_machine_as_test(lambda: Team(lambda: Real(database)), settings=lives(4))

@@ -14,8 +14,11 @@ from oracle.hub import connection as connections
 from oracle.hub import exchange, members
 from oracle.hub.connection import SCHEMA, connect
 from tests.hub.machines import row
+from tests.hub.sites import Site
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.hub.machines import Team
 
 
@@ -38,6 +41,26 @@ def test_two_programs_that_make_a_hub_at_once(database: str) -> None:
         assert opened.rows("SELECT count(*) FROM oracle_hub.team") == [(4,)]
 
 
+NEXT = (
+    "SELECT pg_sleep(0.3); UPDATE oracle_hub.meta SET version = version + 1; CREATE TABLE oracle_hub.next (team text);"
+)
+
+
+def test_two_programs_that_upgrade_a_hub_at_once(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = connections.sql
+    texts = {f"schema-{SCHEMA + 1}": NEXT}
+    monkeypatch.setattr(members, "sql", lambda name: texts.get(name) or plain(name))
+    monkeypatch.setattr(members, "SCHEMA", SCHEMA + 1)
+    monkeypatch.setattr(connections, "SCHEMA", SCHEMA + 1)
+
+    def upgrade(_: int) -> int:
+        with connect(team.dsn) as opened:
+            return members.init(opened, team.name)
+
+    with ThreadPoolExecutor() as pool:
+        assert sorted(pool.map(upgrade, range(3))) == [SCHEMA, SCHEMA + 1, SCHEMA + 1]
+
+
 @pytest.mark.parametrize("oldest", [SCHEMA, SCHEMA + 1])
 def test_an_older_program_writes_nothing_once_the_schema_needs_a_newer_one(team: Team, oldest: int) -> None:
     one = team.join("one")
@@ -56,6 +79,21 @@ def test_an_older_program_writes_nothing_once_the_schema_needs_a_newer_one(team:
             assert team.owner.rows("SELECT * FROM oracle_hub.machine ORDER BY name") == before
         else:
             call()
+
+
+def test_a_hub_that_is_upgraded_while_a_machine_is_connected(team: Team, tmp_path: Path) -> None:
+    one = Site(tmp_path / "one", "one", team.join("one"))
+    one.write("shared/plan/a.md", "A")
+    team.owner.rows("UPDATE oracle_hub.meta SET version = version + 1, oldest = version + 1")
+    team.owner.rows("UPDATE oracle_hub.machine SET seen_at = '2000-01-01'")
+    before = team.owner.rows("SELECT * FROM oracle_hub.machine"), team.owner.rows("SELECT * FROM oracle_hub.home")
+    with pytest.raises(NewerVersion, match="knows"):
+        one.sync()
+    assert before == (
+        team.owner.rows("SELECT * FROM oracle_hub.machine"),
+        team.owner.rows("SELECT * FROM oracle_hub.home"),
+    )
+    assert team.owner.rows("SELECT count(*) FROM oracle_hub.file") == [(0,)]
 
 
 def test_a_newer_program_asks_for_the_upgrade(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from oracle.app.delivery import homes
 from oracle.app.hubs import check, membership
 from oracle.app.hubs.sync import Synced, sync
 from oracle.app.hubs.visit import handoff_folders, read_profiles
-from oracle.errors import HubFailed, OracleError
+from oracle.errors import OracleError
 from oracle.store.delivery import handoffs
 from oracle.wording import say
 
@@ -57,12 +57,12 @@ class Follower:
 
     def sync(self, *, is_told: bool = False) -> Synced:
         """Sync. `is_told` says that something changed here. Raises what `sync` raises, NoHub."""
-        if self._hub is None:
-            self._hub = membership.open_hub(self._context)
-            self._hub.connection.listen()
         try:
+            if self._hub is None:
+                self._hub = membership.open_hub(self._context)
+                self._hub.connection.listen()
             done = sync(self._context, self._hub, self._hub.membership, is_told=is_told)
-        except HubFailed:
+        except OracleError:
             self.close()
             raise
         self._hurry = min(SOON, max(AT_ONCE, self._hurry * 2)) if done.waits else 0.0
@@ -74,7 +74,7 @@ class Follower:
             return 0
         try:
             return len(check.check(self._context, self._hub, self._hub.membership).differences)
-        except HubFailed:
+        except OracleError:
             self.close()
             raise
 
@@ -88,7 +88,7 @@ class Follower:
             return False
         try:
             return self._hub.connection.wait_for_hint(self._hub.membership.team, 0.0)
-        except HubFailed:
+        except OracleError:
             self.close()
             return True
 

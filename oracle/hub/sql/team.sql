@@ -1,5 +1,6 @@
--- Note that this machine is there; return the homes and the machines of its team, each as a list of values.
-SELECT oracle_hub.touch(%(team)s, %(version)s), (
+-- Note that this machine is there, unless its program is too old; return the homes and the machines of its team, each as a list
+-- of values, and the versions of the schema.
+SELECT CASE WHEN oldest <= %(schema)s THEN oracle_hub.touch(%(team)s, %(version)s)::text END, (
     SELECT coalesce(json_agg(json_build_array(
         project, seat, coalesce(machine::text, ''), epoch, to_char(since AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
     ) ORDER BY project COLLATE "C", seat COLLATE "C"), '[]')
@@ -13,4 +14,5 @@ SELECT oracle_hub.touch(%(team)s, %(version)s), (
     ) ORDER BY name COLLATE "C"), '[]')
     FROM oracle_hub.machine
     WHERE team = %(team)s AND joined_at IS NOT NULL AND left_at IS NULL
-)
+), version, oldest
+FROM oracle_hub.meta

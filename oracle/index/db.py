@@ -36,13 +36,15 @@ class Database:
     On a Root that cannot be written, the index is built in memory (`in_memory` is true), so that reading still works.
     """
 
-    __slots__ = ("_connection", "_identity", "in_memory", "root")
+    __slots__ = ("_connection", "_identity", "in_memory", "is_printed", "root")
 
     def __init__(self, root: Root) -> None:
         self.root = root
         self._connection: sqlite3.Connection | None = None
         self._identity = (0, 0)
         self.in_memory = False
+        self.is_printed = True
+        """Whether `_links/` and `_backlinks/` are printed from it."""
 
     def connect(self) -> sqlite3.Connection:
         """Return the connection, reopened if the file was replaced. Raises sqlite3.DatabaseError."""
@@ -70,7 +72,7 @@ class Database:
     def use_memory(self) -> None:
         """Keep the index in memory instead of the file: the Root cannot be written."""
         self.close()
-        self.in_memory = True
+        self.in_memory, self.is_printed = True, False
 
     def use_copy(self, path: str) -> None:
         """Work on a private copy of the file, which may be removed then. Nothing is printed from it.

@@ -61,7 +61,7 @@ class Index:
         self._warn = warn
         self._database = Database(root)
         self._stale = ""
-        self._was_full = self._was_behind = False
+        self._was_full = self._was_behind = self._is_copy = False
         self._looked_again_ns = -AGAIN_NS
         self.seen_ns = 0
         """Every change before this time is in the last answer; ns since 1970."""
@@ -84,6 +84,10 @@ class Index:
     def stale(self) -> str:
         """Why the last answer may be outdated, or "" if it is up to date."""
         return self._stale
+
+    def be_of_copy(self) -> None:
+        """Serve a copy that one program writes, each file by a rename: the times of folders show all, and nothing is printed."""
+        self._is_copy, self._database.is_printed = True, False
 
     def close(self) -> None:
         """Close the connection. Whoever uses the index next has looked at nothing yet: a server's next client, too."""
@@ -133,7 +137,7 @@ class Index:
     def _has_changed_meanwhile(self) -> bool:
         """Scan every file, unless that was just done or is expensive. Returns whether one had changed."""
         now_ns = time.monotonic_ns()
-        if self._was_full or now_ns - self._looked_again_ns < AGAIN_NS:
+        if self._was_full or self._is_copy or now_ns - self._looked_again_ns < AGAIN_NS:
             return False
         self._looked_again_ns = now_ns
         try:
@@ -230,6 +234,9 @@ class Index:
 
     def _look_due(self, connection: sqlite3.Connection, now_ns: int) -> tuple[bool, Part | None]:
         """Return whether to look at every file, or the part of the files that was looked at instead."""
+        if self._is_copy:
+            self.seen_ns = now_ns
+            return False, None
         last, _, cost = get_meta(connection, "full_look").partition(" ")
         is_cheap = int(cost or 0) < self._cheap_ns
         self.seen_ns = int(last or 0)

@@ -39,6 +39,7 @@ def open_copy(context: Context) -> Context:
     member = membership.require(context)
     copy = Context(Root(f"{context.root.hub_files}/team"), clock=context.clock, warn=context.warn)
     copy.loads_models = context.loads_models
+    copy.index.be_of_copy()
     state = f"{context.root.hub_files}/team-cursor"
     with steps.FileLock(state):
         try:
@@ -53,24 +54,31 @@ def open_copy(context: Context) -> Context:
 def _refresh(context: Context, root: Root, member: Membership, state: str) -> None:
     from oracle.hub import exchange
 
+    was_there = os.path.isdir(root.path)
     files.make_folder(f"{root.path}/projects")
     _copy_patterns(context.root, root)
-    cursor = _load(state)
+    cursor = saved = _load(state)
     known: set[str] = set()
     with exchange.open_team(replace(member, machine=_NOBODY, projects=())) as hub:
-        is_whole = False
+        is_another = False
         more = True
         while more:
             page = hub.pull(cursor)
-            is_whole = is_whole or page.restarted
-            known.update(row.path for row in page.rows if not row.removed)
+            is_another = is_another or (page.restarted and was_there)
+            if is_another:
+                known.update(row.path for row in page.rows if not row.removed)
             _place(context, root, hub, page.rows)
-            more = page.more
-            if page.cursor != cursor:
-                cursor = page.cursor
-                files.replace(state, json.dumps(contents_of(cursor)).encode(), scratch=context.root.hub_files)
-    if is_whole:
+            more, cursor = page.more, page.cursor
+            if cursor != saved and not is_another:
+                saved = _save(context.root, state, cursor)
+    if is_another:  # a death before this begins at the first row again, or what is gone there would stay here
         _remove_others(root, known)
+        _save(context.root, state, cursor)
+
+
+def _save(root: Root, state: str, cursor: Cursor) -> Cursor:
+    files.replace(state, json.dumps(contents_of(cursor)).encode(), scratch=root.hub_files)
+    return cursor
 
 
 def _load(state: str) -> Cursor:

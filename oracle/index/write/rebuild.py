@@ -68,7 +68,7 @@ def rebuild(
 
 
 def _print(database: Database, taken: int) -> int:
-    if database.in_memory:
+    if not database.is_printed:
         return 0
     print_projections = projections.print_all if taken < _MANY else print_everything
     return print_projections(database.connect(), database.root)

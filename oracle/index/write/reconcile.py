@@ -61,7 +61,7 @@ def reconcile(
     cost_ns = time.monotonic_ns() - began
     if not accept_removals:
         _refuse_emptied(connection, changes)
-    if not database.in_memory:
+    if database.is_printed:
         projections.flush(connection, root)
     with immediate(connection):
         writer = Writer(connection, root, now_ns=now_ns)
@@ -69,11 +69,13 @@ def reconcile(
         writer.settle()
         _keep_folders(connection, changes, now_ns)
         scan.note_look(connection, root, look, now_ns=now_ns, cost_ns=cost_ns)
+        if not database.is_printed:
+            connection.execute("DELETE FROM dirty")
     return ReconcileReport(len(changes.take), len(changes.drop), _print(database, writer), rebuilt=False)
 
 
 def _print(database: Database, writer: Writer) -> int:
-    if database.in_memory:
+    if not database.is_printed:
         return 0
     return projections.print_dirty(database.connect(), database.root, writer.changed)
 

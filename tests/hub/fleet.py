@@ -149,7 +149,7 @@ class Fleet:
             )
         for task in [task for machine in self.machines for task in machine.asked(self.number)]:
             said = {(machine.squad.path / f"responses/{task}.json").read_bytes() for machine in self.machines}
-            done = [len(deliveries(machine.squad, task)) for machine in self.machines]  # where it was answered, and asked
+            done = [len(deliveries(one.squad, task)) for one in self.machines]  # where it was answered, and asked
             if len(said) != 1 or max(done) > 1:
                 yield f"{task}: {len(said)} answers, delivered {done} times"
 

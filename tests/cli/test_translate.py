@@ -22,6 +22,7 @@ from oracle.cli import session
 from oracle.cli.application import EPILOG
 from oracle.cli.i18n import translate
 from oracle.cli.output import cells, padded, wrap
+from oracle.domain import timestamps
 from oracle.wording import from_json, joined, say, say_many, spoken, to_json
 from tests import catalogues
 from tests.cli.transcript import call
@@ -93,6 +94,39 @@ def test_codes_commands_flags_and_files_are_the_same_in_translation(path):
     for (_, english), entry in entries(path).items():
         for text in told(entry):
             assert sorted(set(KEPT.findall(english)) - set(KEPT.findall(text))) == [], english
+
+
+OTHER_WORDS = {
+    "zh": re.compile(
+        r"智能体|代理(?!对)|决策|您|打印|凭证|仓库|论断|排练|转录文件|附加组件|中心(?!库)|\bRoot\b|。 | 。|…… "
+    )
+}
+"""Words of a language for which the page on translating names another one, and blanks that its full stop needs none of."""
+
+
+@EVERY_CATALOGUE
+def test_a_concept_has_one_word(path):
+    other = OTHER_WORDS[path.stem]
+    assert [text for entry in entries(path).values() for text in told(entry) if other.search(text)] == []
+
+
+@pytest.mark.parametrize(
+    ("sentence", "chinese"),
+    [
+        (say("{age} ago", age=timestamps.say_age(240)), "4 分钟前"),
+        (say("{age} left", age=timestamps.say_age(7200)), "剩 2 小时"),
+        (
+            say("{what} {hint}", what=say("Nothing was found."), hint=say("See `oracle handoffs`.")),
+            "什么也没找到。见 `oracle handoffs`。",
+        ),
+    ],
+)
+def test_what_is_put_into_a_chinese_sentence_needs_no_blank(sentence, chinese):
+    translate.set_language("zh")
+    try:
+        assert spoken(sentence) == chinese
+    finally:
+        translate.set_language(translate.ENGLISH)
 
 
 # No sentence escapes --------------------------------------------------------------------------------------------------
@@ -222,6 +256,7 @@ WRITE_ENGLISH = tuple(
             "app/memories/keep.py",
             "app/memories/remember.py",
             "app/records/memory_index.py",
+            "app/records/retire.py",
             "app/search/models.py",
         ),
         *(f"app/delivery/{name}.py" for name in ("deliver", "dispatch", "divergent", "steps")),

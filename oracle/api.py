@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from oracle.app.delivery.complete import Completion
     from oracle.app.delivery.deliver import Delivered, Delivery
     from oracle.app.delivery.dispatch import Dispatched
-    from oracle.app.delivery.handoffs import Handoffs, Story
+    from oracle.app.delivery.handoffs import Handoffs
     from oracle.app.delivery.order import Order
     from oracle.app.delivery.resume import Resumed
+    from oracle.app.delivery.story import Story
     from oracle.app.doctor import Check
     from oracle.app.records.graph import BacklinkRow
     from oracle.app.records.views import Hit, Shown, Summary, Written
@@ -102,9 +103,9 @@ class Oracle(Context):
         self, slug: str, reason: str, *, seat: str = "", secrets: str = "refuse", dry_run: bool = False
     ) -> Written:
         """Retire a record without touching its bytes: a small orphan record carries the relation and the reason."""
-        from oracle.app.records import write
+        from oracle.app.records.retire import retire
 
-        return write.retire(self, slug, reason, seat=seat, secrets=secrets, dry_run=dry_run)
+        return retire(self, slug, reason, seat=seat, secrets=secrets, dry_run=dry_run)
 
     def reconcile(self, **wanted: Unpack[Wanted]) -> ReconcileReport:
         """Make index and projections agree with the files: `full` or `rebuild`. Raises TreeEmptied, LockTimeout, DiskFailure."""
@@ -148,10 +149,11 @@ class Oracle(Context):
 
     def handoff(self, task_id: str, project: str = "") -> Story:
         """Return the story of one task from its files. Raises NotFound, UsageError when several projects have one."""
-        from oracle.app.delivery import handoffs, resume
+        from oracle.app.delivery import resume
+        from oracle.app.delivery.story import tell
 
         resume.before(self)
-        return handoffs.tell(self, task_id, project=project)
+        return tell(self, task_id, project=project)
 
     def resume(self) -> Resumed:
         """Finish what interrupted processes began, send pending wake-ups, complete half-finished handoffs."""

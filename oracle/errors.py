@@ -96,6 +96,12 @@ class MistypedTask(UsageError):
     code = "mistyped_task"
 
 
+class NotAsked(UsageError):
+    """The seat did not ask under this task id, and nobody confirmed that. Nothing was delivered."""
+
+    code = "not_asked"
+
+
 class OtherAsker(UsageError):
     """Another seat asked this and still waits. Nothing was delivered."""
 

@@ -50,12 +50,14 @@ def search(context: Context, _: Binding, *, query: str, limit: int = 5, strict: 
 
 def show(context: Context, _: Binding, *, record: str, first_line: int = 1, last_line: int = 0) -> Answer:
     """Read lines of a record. Accepts PATH:FIRST-LAST as a search prints it."""
+    from oracle.app.delivery.task_names import pointing_to_task
     from oracle.app.records.naming import show as show_
 
     place = _PLACE.fullmatch(record)
     if place and (first_line, last_line) == (1, 0):
         record, first_line, last_line = place[1], int(place[2]), int(place[3] or place[2])
-    shown = show_(context, record, first_line=first_line, last_line=last_line)
+    with pointing_to_task(context, record):
+        shown = show_(context, record, first_line=first_line, last_line=last_line)
     text, last = _cut(shown.text, shown.first_line)
     data = {**shown.as_json(), "text": text, "lines": f"{shown.first_line}:{last}"}
     head = f"{shown.record.path}:{shown.first_line}-{last} of {shown.total_lines} lines{replaced(shown.record, shown.chain)}"
@@ -67,6 +69,7 @@ def show(context: Context, _: Binding, *, record: str, first_line: int = 1, last
 
 def backlinks(context: Context, _: Binding, *, target: str, types: Sequence[str] = (), limit: int = 50) -> Answer:
     """List what links to a target."""
+    from oracle.app.delivery.task_names import pointing_to_task
     from oracle.app.records import listing
     from oracle.app.records.graph import backlinks as backlinks_
     from oracle.app.records.graph import check_types, resolve
@@ -77,7 +80,8 @@ def backlinks(context: Context, _: Binding, *, target: str, types: Sequence[str]
     name = resolve(context, target)
     rows = backlinks_(context, name, types=types)
     if not rows:
-        name = find(context, name)
+        with pointing_to_task(context, target):
+            name = find(context, name)
         rows = backlinks_(context, name, types=types)
     kept = rows[:limit]
     chains = listing.chains(context, [row[0] for row in kept])
@@ -93,6 +97,7 @@ def graph(
     context: Context, _: Binding, *, target: str, depth: int = 1, direction: str = "", types: Sequence[str] = ()
 ) -> Answer:
     """Walk the graph from a target."""
+    from oracle.app.delivery.task_names import pointing_to_task
     from oracle.app.records import listing
     from oracle.app.records.graph import check_types
     from oracle.app.records.graph import graph as graph_
@@ -100,7 +105,8 @@ def graph(
     from oracle.app.records.naming import find
 
     check_types(types)
-    name = find(context, target)
+    with pointing_to_task(context, target):
+        name = find(context, target)
     way = direction or ("in" if is_entity(name) else "out")
     walk = graph_(context, name, depth=depth, direction=way, types=types)
     marks = listing.marks(context, walk.nodes)
@@ -137,8 +143,14 @@ def chosen(filters: Mapping[str, str]) -> dict[str, str]:
 
 def line_of(record: Summary, chain: Sequence[str] = ()) -> str:
     """Return a record on one line."""
-    about = ", ".join(filter(None, (record.kind, record.seat_shown, record.sort_ts[:10])))
+    about = ", ".join(filter(None, (record.kind, _who(record), record.sort_ts[:10])))
     return f"{record.path} {label(record.title)} ({about}){replaced(record, chain)}"
+
+
+def _who(record: Summary) -> str:
+    """Return the seat of a record; with an author's words beside it in quotation marks."""
+    is_plain = record.claims_seat or record.seat_shown == record.seat
+    return record.seat_shown if is_plain else label(record.seat_shown)
 
 
 def replaced(record: Summary, chain: Sequence[str]) -> str:
@@ -150,7 +162,7 @@ def replaced(record: Summary, chain: Sequence[str]) -> str:
 
 def _hit(hit: Hit) -> str:
     place = f"{hit.record.path}:{hit.first_line}-{hit.last_line}"
-    about = ", ".join(filter(None, (hit.record.kind, hit.record.seat_shown, hit.record.sort_ts[:10])))
+    about = ", ".join(filter(None, (hit.record.kind, _who(hit.record), hit.record.sort_ts[:10])))
     head = f"{place} {label(hit.record.title)} ({about}){replaced(hit.record, hit.chain)}"
     return f"{head}\n{fenced(hit.snippet)}" if hit.snippet.strip() else head
 
@@ -235,7 +247,7 @@ def _paragraphs(reply: Reply) -> list[str]:
 
 def _claim(item: Cited) -> str:
     record, quote = item.record, item.quote
-    about = ", ".join(filter(None, (record.kind, record.seat_shown, record.sort_ts[:10], record.effective_status)))
+    about = ", ".join(filter(None, (record.kind, _who(record), record.sort_ts[:10], record.effective_status)))
     marks = f" [contradicts {', '.join(item.contradicts)}]" if item.contradicts else ""
     marks += f" [said in {', '.join(item.said_in)} too]" if item.said_in else ""
     names = "; ".join(f"{one.named.name} {one.liveness.value}" for one in item.checked.worst_names)

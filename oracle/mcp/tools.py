@@ -315,7 +315,7 @@ TOOLS = (
             "summary": words("A summary for the receipt.", "Five attempts, with jitter."),
             "strict": flag("Deliver nothing if a claim does not hold."),
             "supersede": flag("Replace the earlier answer, which is kept aside."),
-            "unsolicited": flag("Nobody asked for it, though a task with a similar id waits."),
+            "unsolicited": flag("Nobody asked for it; without this such an answer is refused."),
             "notify": flag("Wake the seat.", default=True),
         },
         write_tools.deliver,

@@ -54,7 +54,7 @@ def write_record(
 def retire_record(context: Context, binding: Binding, *, record: str, reason: str, dry_run: bool = False) -> Answer:
     """Retire one record."""
     from oracle.app.records.naming import show
-    from oracle.app.records.write import retire
+    from oracle.app.records.retire import retire
 
     if binding.project:
         binding.project_for(project_of(show(context, record, last_line=1).record.path) or binding.project)
@@ -191,6 +191,7 @@ def deliver(
         is_strict=strict,
         supersedes=supersede,
         is_unsolicited=unsolicited,
+        needs_question=True,
         notifies=notify,
     )
     done = deliver_(context, delivery)
@@ -202,7 +203,8 @@ def deliver(
 def handoffs(context: Context, binding: Binding, *, project: str = "", state: str = "", task_id: str = "") -> Answer:
     """List handoffs, or show the story of one task."""
     from oracle.app.delivery import resume
-    from oracle.app.delivery.handoffs import list_all, tell
+    from oracle.app.delivery.handoffs import list_all
+    from oracle.app.delivery.story import tell
 
     resume.before(context)
     name = project or binding.project
@@ -224,5 +226,5 @@ def _listing(found: Handoffs) -> dict[str, object]:
 
 def _line(item: ListedHandoff) -> str:
     handoff, state = item.handoff, item.handoff.state
-    waits = f"next {handoff.next_seat() or 'nobody'}: {label(state.action)}"
+    waits = f"next {handoff.next_seat() or 'nobody'}: {label(item.action)}"
     return f"{item.project} {handoff.task_id}: {handoff.asker} asks {handoff.answerer}, {state.step.value}; {waits}"

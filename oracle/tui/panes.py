@@ -125,7 +125,7 @@ def _searched(record: Summary) -> str:
 
 def _record(record: Summary) -> TableRow:
     title = say("{title} [{mark}]", title=record.title, mark=record.effective_status)
-    place = f"{record.project}/{record.seat}"
+    place = f"{record.project}/{record.seat_shown}"
     texts = (timestamps.to_minute(record.sort_ts), record.kind, place, title if record.is_retired else record.title)
     return TableRow(texts, Line(target=record.slug), FAINT if record.is_retired else PLAIN)
 

@@ -149,10 +149,9 @@ class StoryPane:
 
 def read_story(context: Context, project: str, task_id: str) -> StoryPane:
     """Read the story of a handoff. Raises NotFound."""
-    from oracle.app.delivery import handoffs
-    from oracle.app.delivery.story import lines_of
+    from oracle.app.delivery.story import lines_of, tell
 
-    return StoryPane(task_id, lines_of(handoffs.tell(context, task_id, project=project)))
+    return StoryPane(task_id, lines_of(tell(context, task_id, project=project)))
 
 
 @value

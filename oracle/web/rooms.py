@@ -199,9 +199,9 @@ def handoffs(context: Context, address: PageQuery) -> RoomPage:
 
 def handoff(context: Context, address: PageQuery) -> RoomPage:
     """Show the story of one handoff from its files."""
-    from oracle.app.delivery import handoffs as use_case
+    from oracle.app.delivery.story import tell
 
-    story = use_case.tell(context, _required(address, "task"), project=address.text("project"))
+    story = tell(context, _required(address, "task"), project=address.text("project"))
     return RoomPage(
         "handoff.html", say("Handoff {task}", task=address.text("task")), {"story": story, "most": MOST_CHARACTERS}
     )

@@ -21,7 +21,7 @@ from oracle.web.advice import plainly
 from oracle.wording import say, say_many, spelled_lines, spoken
 
 if TYPE_CHECKING:
-    from oracle.app.delivery.handoffs import Story
+    from oracle.app.delivery.story import Story
     from oracle.app.pages.graph import Neighbourhood
     from oracle.app.pages.timeline import Timeline
     from oracle.web.rooms import RoomPage

@@ -19,6 +19,7 @@ from oracle.errors import (
     InvalidName,
     MistypedTask,
     NoProfile,
+    NotAsked,
     OtherAsker,
     OwnershipError,
     UsageError,
@@ -573,8 +574,8 @@ def test_what_nobody_asked_for_is_delivered_with_a_warning(squad: Squad):
     squad.warnings.clear()
     assert squad.deliver("TYPO").is_new
     (warning,) = squad.warnings
-    assert "no dispatch of TYPO from planner to memory is open" in warning
-    assert "open ones: Q-1 from planner" in warning
+    assert "planner did not ask memory under the task id TYPO" in warning
+    assert "These wait for memory: Q-1 of planner." in warning
     squad.warnings.clear()
     assert not squad.deliver("TYPO").is_new
     assert squad.deliver().is_new
@@ -679,3 +680,30 @@ def test_a_response_with_a_mistyped_key_consumes_no_question(squad: Squad, respo
     with pytest.raises(UsageError, match="did you mean"):
         squad.oracle.deliver(Delivery("demo", "Q-1", "planner", response))
     assert squad.snapshot() == before
+
+
+def test_a_delivery_that_needs_a_question_is_refused_until_it_is_confirmed(squad: Squad):
+    squad.ask("Q-17", source="reviewer")
+    squad.ask("Q-20")
+    before = squad.snapshot()
+    with pytest.raises(NotAsked, match="planner did not ask memory under the task id Delay-3"):
+        squad.deliver("Delay-3", needs_question=True)
+    assert squad.snapshot() == before
+    squad.deliver("Q-20", needs_question=True)
+    with pytest.raises(NotAsked) as caught:
+        squad.deliver("Q-20", target="builder", needs_question=True)
+    assert caught.value.hint.startswith("These wait for memory: Q-17 of reviewer.")
+    assert squad.deliver("Q-20", target="builder", needs_question=True, is_unsolicited=True).is_new
+    assert not squad.deliver("Q-20", target="builder", needs_question=True).is_new  # it was confirmed
+    assert squad.warnings == []
+
+
+def test_an_unsolicited_delivery_says_what_waits_and_whose_it_is(squad: Squad):
+    for number in range(7):
+        squad.ask(f"Q-{number}", source="reviewer" if number == 6 else "planner")
+    assert squad.deliver("Delay-3").is_new
+    (warning,) = squad.warnings
+    assert warning.startswith(
+        "planner did not ask memory under the task id Delay-3, so this was delivered unsolicited."
+    )
+    assert "Q-6 of reviewer and 2 more." in warning

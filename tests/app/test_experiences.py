@@ -11,7 +11,7 @@ from oracle.api import Oracle
 from oracle.app.experiences.add import add
 from oracle.app.experiences.recall import explain, recall
 from oracle.app.memories import keep, packets
-from oracle.app.records.write import retire
+from oracle.app.records.retire import retire
 from oracle.app.search import search as searching
 from oracle.app.search.search import search
 from oracle.domain.experiences.experience import Experience

@@ -5,17 +5,18 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import shlex
 from pathlib import Path
 
 import pytest
 
+from oracle.app.delivery import story as stories
 from oracle.app.delivery.deliver import Delivery
 from oracle.app.journal import events, follow
 from oracle.domain.delivery.receipts import ReceiptKind, new_receipt, receipt_name, render_receipt
 from oracle.errors import Conflict, DiskFailure, NoProfile, NotFound, UsageError
 from oracle.store import journal
-from tests.app.squad import Squad
+from oracle.wake.outcomes import Busy
+from tests.app.squad import Recorder, Squad
 from tests.growth import grows_linearly
 
 
@@ -68,43 +69,115 @@ def test_story_is_told_from_the_files(squad: Squad):
 
 
 def test_a_story_has_the_answer_and_the_command_of_the_next_step(squad: Squad):
+    def command_of(task_id: str) -> str:
+        return squad.oracle.handoff(task_id).listed[0].command
+
     def command() -> str:
-        return squad.oracle.handoff("Q-1").listed[0].command
+        return command_of("Q-1")
 
     squad.ask("Q-1")
     deliver = "oracle deliver --project demo --task-id Q-1 --to planner --response-file FILE"
     assert (squad.oracle.handoff("Q-1").answer, command()) == ("", deliver)
     squad.recorder.away = {"planner"}
     squad.deliver(answer="Backoff.\nAt most five times.")
-    assert (squad.oracle.handoff("Q-1").answer, command()) == ("Backoff.\nAt most five times.", "oracle resume")
+    ack = "oracle ack Q-1 --project demo --from memory --to planner"
+    assert (squad.oracle.handoff("Q-1").answer, command()) == ("Backoff.\nAt most five times.", ack)
     squad.recorder.away = set()
     squad.oracle.resume()
-    assert command() == "oracle ack Q-1 --project demo --from memory --to planner"
+    assert command() == ack
     with pytest.raises(Conflict):
         squad.deliver(answer="None.")
     (aside,) = (squad.path / "responses").glob("Q-1.conflict-*.json")
-    assert command() == f"{deliver.removesuffix('FILE')}{aside} --supersede"
+    assert command() == "oracle handoffs show Q-1 --project demo"
+    current = squad.path / "responses/Q-1.json"
+    assert [one.command for one in squad.oracle.handoff("Q-1").listed[0].choices] == [
+        f"{deliver.removesuffix('FILE')}{path} --supersede" for path in (current, aside)
+    ]
     squad.deliver(answer="None.", supersedes=True)
     squad.ack("Q-1", source="memory")
     assert command() == ""
     squad.ask("T-1", target="builder")
-    assert squad.oracle.handoff("T-1").listed[0].command.endswith("--target planner --task-id T-1 --summary '…'")
+    assert command_of("T-1").endswith("--target planner --task-id T-1 --summary '…' --user-summary '…'")
+    squad.ask("T-2", target="reviewer", user_summary="It works.")
+    assert command_of("T-2").endswith("--target planner --task-id T-2 --verdict '…' --summary '…'")
 
 
-def test_next_step_of_a_conflict_names_the_newest_answer_kept_aside_and_carries_it_out(squad: Squad):
+@pytest.mark.parametrize("seats", [("memory", "planner"), ("memory-1", "planner")])
+@pytest.mark.parametrize("kept", range(3))
+def test_a_conflict_names_each_answer_and_a_command_that_settles_on_it(
+    tmp_path: Path, seats: tuple[str, str], kept: int
+):
+    squad = Squad(tmp_path, seats=seats)
+    squad.ask("Q-1", target=seats[0])
+    claims = {"claims": [{"statement": "So it is.", "evidence": [{"path": "nowhere.md", "quote": "x"}]}]}
+    squad.deliver(source=seats[0], response=claims)
+    for answer in ("C.", "D."):
+        with pytest.raises(Conflict, match="kept aside as") as caught:
+            squad.deliver(answer=answer, source=seats[0])
+    assert "oracle handoffs show Q-1" in caught.value.hint
+    (listed,) = squad.oracle.handoff("Q-1").listed
+    told = "\n".join(stories.lines_of(squad.oracle.handoff("Q-1")))
+    chosen = listed.choices[kept]
+    answer = json.loads(Path(chosen.path).read_bytes())["answer"]
+    assert (len(listed.choices), told.count("--supersede\n") >= 3) == (3, True)
+    for _ in range(2):  # once to take it, once to end what is left of the conflict
+        words = dict(zip(chosen.command.split()[2:-1:2], chosen.command.split()[3:-1:2], strict=True))
+        assert words.get("--from", "memory") == seats[0]
+        path = Path(words["--response-file"])
+        response = json.loads((path if path.exists() else squad.path / "responses/Q-1.json").read_bytes())
+        squad.oracle.deliver(
+            Delivery("demo", words["--task-id"], words["--to"], response, source=seats[0], supersedes=True)
+        )
+    assert (squad.response()["answer"], squad.states()) == (answer, {"Q-1": "consumed"})
+
+
+def test_an_acknowledged_conflict_says_that_it_still_waits(squad: Squad):
     squad.ask("Q-1")
     squad.deliver()
-    for moment, answer in enumerate(("C.", "D.")):
-        with pytest.raises(Conflict):
-            squad.deliver(answer=answer)
-        for path in (squad.path / "responses").glob("Q-1.conflict-*.json"):
-            if answer in path.read_text(encoding="utf-8"):
-                os.utime(path, (moment, moment))
-    words = shlex.split(squad.oracle.handoff("Q-1").listed[0].command)
-    path = Path(words[words.index("--response-file") + 1])
-    squad.oracle.deliver(Delivery("demo", "Q-1", "planner", json.loads(path.read_bytes()), supersedes=True))
-    assert squad.response()["answer"] == "D."
-    assert not path.exists()
+    with pytest.raises(Conflict):
+        squad.deliver(answer="C.")
+    squad.warnings.clear()
+    squad.ack("Q-1", source="memory")
+    assert len(squad.warnings) == 1
+    assert "oracle handoffs show Q-1 --project demo" in squad.warnings[0]
+    (listed,) = squad.oracle.handoff("Q-1").listed
+    assert (listed.handoff.state.step.value, "is acknowledged" in listed.action) == ("conflict", True)
+    squad.deliver(answer="C.", supersedes=True)
+    squad.warnings.clear()
+    squad.ack("Q-1", source="memory")
+    assert (squad.warnings, squad.states()) == ([], {"Q-1": "acked"})
+
+
+def test_a_wake_up_without_a_session_says_what_helps_and_how_often_it_was_tried(squad: Squad):
+    squad.recorder.away = {"memory", "planner"}
+    squad.ask("Q-1")
+    for tries in (1, 2):
+        (listed,) = squad.oracle.handoffs().items
+        told = (
+            f"memory was not woken in {tries} {'try' if tries == 1 else 'tries'}: no session of this name is running."
+        )
+        assert listed.action.startswith(f"{told} Start it in tmux")
+        assert (listed.handoff.next_seat(), listed.command.split()[1]) == ("memory", "deliver")
+        squad.oracle.resume()
+    squad.deliver()
+    (listed,) = squad.oracle.handoffs().items
+    assert (listed.handoff.state.step.value, listed.handoff.next_seat()) == ("unnotified", "planner")
+    assert listed.action.endswith("or read the answer and acknowledge it: `oracle ack`.")
+    squad.ack("Q-1", source="memory")
+    assert squad.states() == {"Q-1": "acked"}
+
+
+def test_a_seat_that_is_busy_is_woken_by_a_resume(squad: Squad):
+    class Working(Recorder):
+        def wake(self, names, text, *, seat="", patience=0.0):
+            return Busy(names[0], "it works")
+
+        wake_again = wake
+
+    squad.recorder = squad.oracle.waker = Working(squad.recorder.path)
+    squad.ask("Q-1")
+    (listed,) = squad.oracle.handoffs().items
+    assert (listed.handoff.state.step.value, listed.command) == ("unnotified", "oracle resume")
 
 
 def test_a_story_says_of_each_claim_where_it_leads_and_how_it_stood(squad: Squad):

@@ -278,6 +278,34 @@ def test_a_stray_word_forgets_nothing(oracle: Oracle, target: str):
         remember.forget(oracle, target)
 
 
+@pytest.mark.parametrize("reason", ["", "It is wrong."])
+def test_what_is_forgotten_is_not_said_again(oracle: Oracle, root: Path, reason: str):
+    held = kept(oracle, replace(FREEZE, text="The quokka bites.", title="Quokka")).written
+    journal = root / "events.log"
+    before = journal.read_text("utf-8")
+    done = remember.forget(oracle, held.slug, reason)
+    assert oracle.show(done.slug).record.title == "Retire a project memory of 2026-03-03"
+    said = [Path(done.path).read_text("utf-8"), journal.read_text("utf-8").removeprefix(before), index_of(root)]
+    for text in (*said, json.dumps(done.as_json())):
+        assert "quokka" not in text.replace(held.slug, "").lower()
+    assert held.slug in said[0]
+
+
+def test_what_must_not_be_written_by_now_is_forgotten_and_retired_all_the_same(oracle: Oracle, root: Path):
+    held = kept(oracle, replace(FREEZE, title="Quokka")).written
+    other = oracle.write(replace(_draft_of_shop(), title="Quokka plan")).slug
+    (root / "machine").mkdir(exist_ok=True)
+    (root / "machine/privacy.md").write_text("BLOCK: (?i)quokka\n", encoding="utf-8")
+    tick(oracle)
+    ended = [remember.forget(oracle, held.slug), oracle.retire(other, "It is over.")]
+    for slug, done in zip((held.slug, other), ended, strict=True):
+        assert oracle.show(slug).record.retired_by == done.slug
+        assert "quokka" not in Path(done.path).read_text("utf-8").replace(slug, "").lower()
+        assert done.warnings == (
+            f"the file still holds what must not be written; if nobody may read it: rm {root}/{slug}.md",
+        )
+
+
 # Packets --------------------------------------------------------------------------------------------------------------
 
 

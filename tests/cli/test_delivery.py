@@ -14,13 +14,24 @@ import pytest
 from oracle.app.journal import details_of
 from oracle.cli.application import command as application
 from oracle.cli.application import walk
+from oracle.domain.records.drafts import Draft
+from oracle.mcp.tools import BY_NAME
 from oracle.store import journal
 from oracle.store.root.layout import Root
+from tests.app.squad import Squad
+from tests.cli.transcript import call
 from tests.forked import run_python
+from tests.mcp.clients import call as mcp_call
 from tests.wake.stage import Stage
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 START = "import sys; from oracle.cli.main import run; sys.exit(run())"
+
+
+@pytest.fixture
+def squad(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Squad:
+    monkeypatch.setenv("ORACLE_TMUX_SOCKET", str(tmp_path / "no-server"))
+    return Squad(tmp_path)
 
 
 def command(*words: str) -> list[str]:
@@ -102,7 +113,7 @@ def test_question_and_answer_wake_their_panes(root: Path, stage: Stage):
 def test_planner_that_comes_back_is_woken_by_any_command(root: Path, stage: Stage):
     socket = {"ORACLE_TMUX_SOCKET": stage.socket}
     oracle(root, "project", "init", "demo", "--seats", "memory,planner")
-    done = oracle(root, *DELIVERED, **socket)
+    done = oracle(root, *DELIVERED, "--unsolicited", **socket)
     assert done.returncode == 0
     assert (
         "warning: planner was not woken: no tmux server is running; the wake-up waits, nothing is lost" in done.stderr
@@ -113,6 +124,42 @@ def test_planner_that_comes_back_is_woken_by_any_command(root: Path, stage: Stag
     assert json.loads(resumed.stdout)["left"] == []
     assert len(planner.read()) == 1
     assert "consumed" in oracle(root, "handoffs", "--json", **socket).stdout
+
+
+def test_an_answer_is_acknowledged_by_its_task_alone_unless_several_wait(squad: Squad, monkeypatch: pytest.MonkeyPatch):
+    def ack(*words: str) -> tuple[int, str]:
+        code, out, err = call(["ack", *words], monkeypatch)
+        return code, out + err
+
+    monkeypatch.setenv("ORACLE_ROOT", str(squad.path))
+    squad.ask("Q-1")
+    assert ack("Q-1")[0] == 4  # nobody has answered
+    squad.deliver()
+    squad.complete("Q-1", "builder", "planner")
+    code, said = ack("Q-1")
+    assert (code, "2 answers to Q-1 wait" in said) == (2, True)
+    assert "--project demo --from memory --to planner" in said
+    assert ack("Q-1", "--from", "builder")[0] == 0
+    assert ack("Q-1") == (0, squad.receipt("Q-1__memory__planner.json")["consumed_ack"] + "\n")
+    monkeypatch.setenv("ORACLE_SEAT", "reviewer")
+    assert ack("Q-1")[0] == 4  # no answer went to this seat
+    assert ack("Q-1", "--to", "planner")[0] == 2
+    assert ack("Q-1", "--to", "planner", "--from", "memory")[0] == 0
+    assert ack("Q-9")[0] == 4
+
+
+@pytest.mark.parametrize("command", ["show", "graph", "backlinks"])
+def test_a_name_that_only_a_task_has_leads_to_its_story(squad: Squad, command: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("ORACLE_ROOT", str(squad.path))
+    squad.oracle.write(Draft("decision", "demo", "Which queue", body="NATS."))
+    squad.ask("Q-1")
+    for name in ("Q-1", "entity:taskid:Q-1"):
+        code, _, said = call([command, name], monkeypatch)
+        assert (code, "`oracle handoffs show Q-1`" in said) == (4, True)
+    assert "handoffs show" not in call([command, "Q-2"], monkeypatch)[2]
+    if command in BY_NAME:
+        argument = BY_NAME[command].required[0]
+        assert "handoffs" in mcp_call(squad.path, command, **{argument: "Q-1"}).text
 
 
 def test_root_that_cannot_be_written_is_still_listed(root: Path):

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 MARKS = {"<": "stdin", ">": "stdout", "!": "stderr"}
 STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{6}Z")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)")
-DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b(?=\)|-[a-z])")
+DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b(?=\)|-[a-z]|\.md|;)")
 OTHERS = (
     # Which checks there are is the doctor's own business; here it matters how one that fails is shown.
     (re.compile(r"(?:^(ok|正常)\t.*\n)+", re.MULTILINE), r"\1\t<checks that hold>\n"),

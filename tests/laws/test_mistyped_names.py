@@ -226,6 +226,39 @@ def test_the_tool_asks_about_a_mistyped_task_and_takes_a_confirmation(outset: Wo
     assert not call(root, "deliver", **given, unsolicited=True).is_error
 
 
+@pytest.mark.parametrize("door", ANSWERS)
+def test_an_answer_that_nobody_asked_for_is_confirmed_first_but_by_an_old_program(
+    outset: World, door: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = outset.copy()
+    name, *words = (word.replace("PROFILE", str(next(place.rglob("*profile*.toml")))) for word in ANSWERS[door])
+    start = None if name == "deliver" else importlib.import_module(f"oracle.compat.{name}").main
+    program = Program([name], [], {}, start)
+    words += ["--task-id", "Delay-3", "--target", "planner", "--response-inline", '{"answer": "A."}', "--no-notify"]
+    code, said = run(program, place, words, monkeypatch)
+    assert (code, "did not ask memory" in said, "deliver it again" in said) == (
+        (0, True, True) if start else (2, True, False)
+    )
+    assert run(program, place, [*words, "--unsolicited"], monkeypatch)[0] == 0
+
+
+def test_the_tool_asks_about_an_answer_that_nobody_asked_for(outset: World) -> None:
+    root = root_of(outset.copy())
+    given = {"project": "shop", "task_id": "Delay-3", "target": "planner", "response": {"answer": "A."}}
+    assert call(root, "deliver", **given).code == "not_asked"
+    assert not call(root, "deliver", **given, unsolicited=True).is_error
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("plannr", "planner"), ("Builder", "builder"), ("designer", "")])
+def test_a_skill_is_installed_for_no_mistyped_seat(
+    outset: World, typed: str, meant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["--workspace", str(tmp_path), "--seat", typed]
+    code, said = run(Program(["skill", "install"], [], {}, None), outset.copy(), words, monkeypatch)
+    assert (code, [*tmp_path.iterdir()] == []) == ((2, True) if meant else (0, False)), said
+    assert (f"did you mean {meant}?" in said) is bool(meant)
+
+
 OFFERED = {  # words of a closed set that the metavar does not list
     ("write", "kind"): ORPHAN_KINDS,
     ("write", "status"): STATUSES,

@@ -54,6 +54,7 @@ class Cited:
             "title": record.title,
             "project": record.project,
             "seat": record.seat,
+            **({"author": record.author} if record.author not in ("", record.seat) else {}),
             **({"claims_seat": record.claims_seat} if record.claims_seat else {}),
             "kind": record.kind,
             "status": record.effective_status,

@@ -7,15 +7,15 @@ import os
 from oracle.app.context import Context
 from oracle.app.delivery import dispatches, homes
 from oracle.app.delivery.complete import VERDICTS
-from oracle.app.delivery.team import Team, open_team
+from oracle.app.delivery.team import Team, is_memory, open_team
 from oracle.app.git import ask_git
 from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import CONSUMED, Receipt, ReceiptKind, ReceiptName
 from oracle.domain.names import check_name
 from oracle.domain.values import value
-from oracle.errors import UsageError
-from oracle.store.delivery import handoffs, task_tree
+from oracle.errors import NotFound, UsageError
+from oracle.store.delivery import handoffs, responses, task_tree
 from oracle.store.delivery.handoffs import Outcome
 from oracle.wording import Sentence, say
 
@@ -50,7 +50,54 @@ def acknowledge(
     if outcome is Outcome.CREATED:
         task_tree.log_once(team.tree, receipts.status_line(receipt), task_id=name.task_id, moment=moment)
         context.note("ack", team.ends_of(name))
+    if responses.conflicts_of(context.root, name.task_id) and is_memory(team, name.source):
+        context.warn(
+            say(
+                "another answer to {task} was kept aside, so that its state stays `conflict` until somebody decides: "
+                "oracle handoffs show {task} --project {project}",
+                task=name.task_id,
+                project=team.project,
+            )
+        )
     return Acknowledged(line, handoffs.path_of(team.folder, name), outcome is Outcome.CREATED)
+
+
+def find_ends(
+    context: Context, task_id: str, *, project: str = "", source: str = "", target: str = ""
+) -> tuple[str, str, str]:
+    """Return project, source and target of the one completion of a task that is meant, of several the one not acknowledged.
+
+    What is given narrows it down. Raises NotFound for none, UsageError for several, NoProfile.
+    """
+    if project and source and target:
+        return project, source, target
+    from oracle.app.delivery.handoffs import projects_with
+
+    found: dict[tuple[str, str, str], bool] = {}
+    teams = [open_team(context, project)] if project else [team for _, team in projects_with(context, task_id)]
+    for team in teams:
+        wanted = (team.seat_meant(source), team.seat_meant(target))
+        for receipt, suffix in handoffs.receipts_of(team.folder, check_name(task_id, "task id")):
+            name = receipt.name
+            fits = wanted[0] in ("", name.source) and wanted[1] in ("", name.target)
+            if fits and receipt.kind is ReceiptKind.COMPLETION:
+                ends = (team.project, name.source, name.target)
+                found[ends] = found.get(ends, False) or suffix == CONSUMED
+    meant = [ends for ends, is_acked in found.items() if not is_acked] or list(found)
+    if len(meant) == 1:
+        return meant[0]
+    if not meant:
+        raise NotFound(
+            say("No answer to {task} is there to acknowledge.", task=task_id),
+            hint=say("See how far it is: `oracle handoffs show {task}`.", task=task_id),
+        )
+    raise UsageError(
+        say("{count} answers to {task} wait to be acknowledged.", count=len(meant), task=task_id),
+        hint=say(
+            "Name one: {ways}.",
+            ways=[f"--project {one} --from {source} --to {target}" for one, source, target in meant],
+        ),
+    )
 
 
 def _require_completion(team: Team, name: ReceiptName) -> Receipt:

@@ -52,7 +52,9 @@ class Delivery:
     supersedes: bool = False
     is_strict: bool = False
     is_unsolicited: bool = False
-    """Whether it is known that nobody asked, though a task with nearly the same id waits."""
+    """Whether it is confirmed that nobody asked."""
+    needs_question: bool = False
+    """Whether an answer that nobody asked for is refused until that is confirmed. Old programs and hooks deliver it."""
     secrets: str = guard.REFUSE
     """What to do when the answer holds what looks like a secret."""
     wake_until: float | None = None
@@ -114,15 +116,14 @@ def deliver(context: Context, delivery: Delivery) -> Delivered:
 
     Raises SecretFound, PrivacyBlocked (nothing is written), ClaimsFailed if strict, HandoffFailed, UsageError, NoProfile.
     Raises OwnershipError unless a memory seat answers. Raises CompletionRefused for a question to people.
-    Raises Conflict for another answer, which is kept. Raises OtherAsker for a seat that did not ask while another waits, and
-    MistypedTask for an id that nobody asked under and that is nearly that of a task that waits.
+    Raises Conflict for another answer, which is kept. Raises OtherAsker for a seat that did not ask while another waits,
+    MistypedTask for an id that nobody asked under and that is nearly that of a task that waits, NotAsked for any other one if
+    the delivery needs a question.
     """
     team, work, verified, redacted = prepare_clean(context, delivery)
     done = hand_over(context, team, work, wake_until=delivery.wake_until)
-    if done.is_new and "unsolicited" in work.receipt.fields:
-        from oracle.app.delivery.handoffs import warn_of_unsolicited
-
-        warn_of_unsolicited(context, team, work.receipt.name)
+    if done.is_new and "unsolicited" in work.receipt.fields and not delivery.is_unsolicited:
+        context.warn(dispatches.say_unsolicited(team, work.receipt.name))
     return replace(done, all_verified=verified.all_verified, confidence=verified.confidence, redacted=redacted)
 
 
@@ -130,7 +131,12 @@ def prepare_clean(context: Context, delivery: Delivery) -> tuple[Team, Work, cla
     """Return the team, the work and the claims of a delivery without credentials, and what was replaced."""
     delivery, redacted = guard.clean_handoff(context, delivery, delivery.secrets)
     team, work, verified = prepare(context, delivery)
-    dispatches.refuse_stray(team, work.receipt.name, is_unsolicited=delivery.is_unsolicited)
+    dispatches.refuse_stray(
+        team,
+        work.receipt.name,
+        is_unsolicited=delivery.is_unsolicited,
+        needs_question=delivery.needs_question,
+    )
     return team, work, verified, redacted
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 
 from oracle.app.context import Context
 from oracle.app.delivery.team import Team
@@ -14,10 +15,10 @@ from oracle.domain.names import OPERATOR
 from oracle.domain.records.decisions import DecisionPayload, resolve_command
 from oracle.domain.spelling import is_mistyped
 from oracle.domain.values import value
-from oracle.errors import CompletionRefused, MistypedTask, OracleError, OtherAsker
+from oracle.errors import CompletionRefused, MistypedTask, NotAsked, OracleError, OtherAsker
 from oracle.store.delivery import handoffs
 from oracle.store.root import profile
-from oracle.wording import say
+from oracle.wording import LIST, joined, say
 
 
 def dispatches_to(folder: str, task_id: str, seat: str) -> Iterator[tuple[Receipt, bool]]:
@@ -50,12 +51,15 @@ def refuse_decision(team: Team, task_id: str) -> None:
             )
 
 
-def refuse_stray(team: Team, name: ReceiptName, *, is_unsolicited: bool = False) -> None:
+_CONFIRM = say("Correct the id. If nobody asked for this answer, confirm it with --unsolicited (MCP: unsolicited).")
+
+
+def refuse_stray(team: Team, name: ReceiptName, *, is_unsolicited: bool = False, needs_question: bool = False) -> None:
     """Refuse an answer that nobody asked for while a question waits that it may be meant for.
 
     Raises OtherAsker if another seat asked under this id: the one response of the id would be taken for the answer to it.
-    Raises MistypedTask if the id is nearly that of the question, unless `is_unsolicited` confirms it. A delivery that was made
-    before may come again.
+    Raises MistypedTask if the id is nearly that of the question, and with `needs_question` NotAsked for any other id, unless
+    `is_unsolicited` confirms it. A delivery that was made before may come again.
     """
     if dispatch_answered(team.folder, name) is not None or handoffs.find(team.folder, name) is not None:
         return
@@ -71,8 +75,56 @@ def refuse_stray(team: Team, name: ReceiptName, *, is_unsolicited: bool = False)
                 ),
                 hint=say("Deliver it to {seat}.", seat=asked.reply_to),
             )
-    if not is_unsolicited:
-        _refuse_mistyped(team, name.task_id, name.source)
+    if is_unsolicited:
+        return
+    _refuse_mistyped(team, name.task_id, name.source)
+    if needs_question:
+        raise NotAsked(
+            say(
+                "{target} did not ask {source} under the task id {task_id}; nothing was delivered.",
+                target=name.target,
+                source=name.source,
+                task_id=name.task_id,
+            ),
+            hint=say(
+                "{what} {hint}",
+                what=_say_waiting(team, name.source),
+                hint=_CONFIRM,
+            ),
+        )
+
+
+def say_unsolicited(team: Team, name: ReceiptName) -> str:
+    """Return the warning that nobody asked for this, with what is open: a task id or a target may be mistyped."""
+    done = say(
+        "{asker} did not ask {seat} under the task id {task}, so this was delivered unsolicited.",
+        seat=name.source,
+        task=name.task_id,
+        asker=name.target,
+    )
+    told = say("{what} {hint}", what=done, hint=_say_waiting(team, name.source))
+    hint = say("If the id or the target is wrong, deliver it again with the right one.")
+    return say("{what} {hint}", what=told, hint=hint)
+
+
+_MOST_NAMED = 5
+
+
+def _say_waiting(team: Team, seat: str) -> str:
+    """Return which tasks wait for a seat, each with the seat that gets its answer; at most five, those asked last."""
+    waiting = []
+    for name, suffix in _names(team.folder):
+        with suppress(OracleError):  # listings name what can't be read
+            asked = handoffs.read(team.folder, name) if not suffix and name.target == seat else None
+            waiting += [asked] if asked is not None and asked.kind is ReceiptKind.DISPATCH else []
+    waiting.sort(key=lambda one: one.since)
+    told = [say("{task} of {seat}", task=one.name.task_id, seat=one.reply_to) for one in waiting]
+    if not told:
+        return say("Nothing waits for {seat}.", seat=seat)
+    named = joined(LIST, told[-_MOST_NAMED:])
+    if len(told) > _MOST_NAMED:
+        named = say("{names} and {rest} more", names=named, rest=len(told) - _MOST_NAMED)
+    return say("These wait for {seat}: {named}.", seat=seat, named=named)
 
 
 def refuse_unknown(team: Team, task_id: str, source: str) -> None:
@@ -100,9 +152,7 @@ def _refuse_mistyped(team: Team, task_id: str, source: str, *, keeps_digits: boo
                     near=other.task_id,
                     seat=waiting.reply_to,
                 ),
-                hint=say(
-                    "Correct the id. If nobody asked for this answer, confirm it with --unsolicited (MCP: unsolicited)."
-                ),
+                hint=_CONFIRM,
             )
 
 

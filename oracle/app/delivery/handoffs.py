@@ -1,37 +1,56 @@
-"""Show the handoffs of every project: how far each is, its age, who acts next; and the story of one from its files."""
+"""Show the handoffs of every project: how far each is, its age, who acts next."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 
-from oracle.app import claims
-from oracle.app.claims import ToldClaim
 from oracle.app.context import Context
 from oracle.app.delivery import dispatches, homes, wakeups
 from oracle.app.delivery.team import Team, open_team
 from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
-from oracle.domain.delivery.handoffs import Handoff, HandoffStep, Party, is_stale
-from oracle.domain.delivery.receipts import ReceiptName
-from oracle.domain.names import check_name
+from oracle.domain.delivery.handoffs import Handoff, HandoffStep, Party, Unreached, is_stale
+from oracle.domain.names import MEMORY, check_name
 from oracle.domain.spelling import suggest
 from oracle.domain.values import value
 from oracle.errors import DiskFailure, NotFound, OracleError, UsageError
 from oracle.store.delivery import handoff_list, responses
-from oracle.store.delivery.handoff_list import Around, Chapter, Listing
+from oracle.store.delivery.entries import InboxEntry
+from oracle.store.delivery.handoff_list import Around, Listing
 from oracle.store.disk.file_cache import FileCache
 from oracle.store.root import profile
-from oracle.wording import LIST, Sentence, joined, say, say_many
+from oracle.wording import Sentence, say
 
 STATES = tuple(step.value for step in HandoffStep if step is not HandoffStep.NONE)
+
+
+@value
+class Choice:
+    """One way to settle a conflict: the file of the answer that will count, and the command."""
+
+    path: str
+    is_current: bool
+    command: str
+
+    @property
+    def meaning(self) -> Sentence:
+        """What the command does."""
+        if self.is_current:
+            return say("To keep the current answer:")
+        return say("To take {name}:", name=os.path.basename(self.path))
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form."""
+        return {"path": self.path, "current": self.is_current, "command": self.command}
 
 
 @value
 class ListedHandoff:
     """One handoff; `age` is in seconds since the newest of its files changed; `command` is what the next seat types, or "".
 
+    `choices` are the commands of which one settles a conflict: to keep the current answer, or to take one kept aside.
     `machine` is another machine on which the next seat runs, "" for this one.
     """
 
@@ -42,6 +61,7 @@ class ListedHandoff:
     machine: str = ""
     is_away: bool = False
     """Whether nobody saw that machine lately."""
+    choices: tuple[Choice, ...] = ()
 
     @property
     def state_shown(self) -> Sentence | str:
@@ -87,16 +107,17 @@ class ListedHandoff:
             "unsolicited": state.unsolicited,
             "problems": list(item.problems),
             **({"machine": self.machine, "away": self.is_away} if self.machine else {}),
+            **({"choices": [one.as_json() for one in self.choices]} if self.choices else {}),
         }
 
 
 @value
 class Outside:
-    """What lies outside of every handoff folder; a pending wake-up is (project, task id, seat)."""
+    """What lies outside of every handoff folder; a pending wake-up is (project, task id, seat), None if the seat may be there."""
 
     responses: Collection[str]
     conflicts: Collection[str]
-    pending: frozenset[tuple[str, str, str]]
+    pending: Mapping[tuple[str, str, str], Unreached | None]
 
 
 @value
@@ -106,44 +127,6 @@ class Handoffs:
     items: tuple[ListedHandoff, ...]
     problems: tuple[str, ...] = ()
     teams: tuple[Team, ...] = ()
-
-
-@value
-class Story:
-    """All that the files say about one task in one project. `answer` is the text of its response."""
-
-    listed: tuple[ListedHandoff, ...]
-    project: str
-    chapters: tuple[Chapter, ...]
-    response_path: str = ""
-    answer: str = ""
-    claims: tuple[ToldClaim, ...] = ()
-    kept_aside: tuple[str, ...] = ()
-    wake_ups: tuple[str, ...] = ()
-    events: tuple[dict[str, object], ...] = ()
-
-    def as_json(self) -> dict[str, object]:
-        """Return the JSON form, each receipt with all its fields."""
-        return {
-            "project": self.project,
-            "handoffs": [item.as_json() for item in self.listed],
-            "files": [
-                {
-                    "path": chapter.path,
-                    "changed_at": timestamps.from_mtime(int(chapter.changed_at * 1e9)),
-                    "kind": chapter.receipt.kind.value,
-                    "fields": dict(chapter.receipt.fields),
-                    "problems": list(chapter.receipt.problems),
-                }
-                for chapter in self.chapters
-            ],
-            "response": self.response_path or None,
-            "answer": self.answer,
-            "claims": [item.as_json() for item in self.claims],
-            "kept_aside": list(self.kept_aside),
-            "wake_ups": list(self.wake_ups),
-            "events": list(self.events),
-        }
 
 
 def list_all(context: Context, *, project: str = "", state: str = "", cache: FileCache | None = None) -> Handoffs:
@@ -167,21 +150,23 @@ def list_all(context: Context, *, project: str = "", state: str = "", cache: Fil
             problems.append(error.sentence)
             continue
         teams.append(team)
-        items += _listed(context, team, found.handoffs, now)
+        items += as_listed(context, team, found.handoffs, now)
         problems += found.problems
     kept = [item for item in items if not state or item.handoff.state.step.value == state]
     problems += [sentence for item in items for sentence in item.handoff.problems]
     return Handoffs(tuple(sorted(kept, key=lambda item: item.handoff.changed_at)), tuple(problems), tuple(teams))
 
 
-def _listed(context: Context, team: Team, found: Sequence[Handoff], now: float) -> list[ListedHandoff]:
+def as_listed(context: Context, team: Team, found: Sequence[Handoff], now: float) -> list[ListedHandoff]:
+    """Return handoffs of a team with their ages, commands and machines; `now` in seconds since 1970."""
     machines = homes.elsewhere(context)
     listed = []
     for item in found:
         age, seat = max(0.0, now - item.changed_at), item.next_seat()
         machine = machines.get((team.project, seat))
         if machine is None:
-            listed.append(ListedHandoff(team.project, item, age, _command(context, team, item)))
+            choices = tuple(_choices(context, team, item))
+            listed.append(ListedHandoff(team.project, item, age, _command(team, item), choices=choices))
             continue
         is_away = homes.is_away(machine)
         command = f"oracle hub home {seat} --project {team.project}" if is_away else ""
@@ -189,16 +174,31 @@ def _listed(context: Context, team: Team, found: Sequence[Handoff], now: float) 
     return listed
 
 
-def _command(context: Context, team: Team, handoff: Handoff) -> str:
+def _choices(context: Context, team: Team, handoff: Handoff) -> Iterator[Choice]:
+    """Yield the ways to settle a conflict, the current answer first."""
+    if handoff.state.party is not Party.OPERATOR:
+        return
+    current = responses.path_of(context.root, handoff.task_id)
+    for path in (current, *responses.conflicts_of(context.root, handoff.task_id)):
+        if os.path.exists(path):
+            words = (*_deliver(team, handoff), "--response-file", path, "--supersede")
+            yield Choice(path, path == current, _join(words))
+
+
+def _deliver(team: Team, handoff: Handoff) -> tuple[str, ...]:
+    """Return the words that deliver the answer of a memory seat."""
+    source = () if handoff.answerer == MEMORY else ("--from", handoff.answerer)
+    ends = ("--task-id", handoff.task_id, *source, "--to", handoff.asker)
+    return ("oracle", "deliver", "--project", team.project, *ends)
+
+
+def _command(team: Team, handoff: Handoff) -> str:
     """Return the command that does the next step of a handoff; what only its writer knows is `FILE` or `…`."""
     state = handoff.state
-    complete = ("oracle", "compat", "complete_handoff", "--profile", team.profile.path, "--source", handoff.answerer)
-    deliver = ("oracle", "deliver", "--project", team.project, "--task-id", handoff.task_id, "--to", handoff.asker)
     if state.party is Party.ORACLE:
         return "oracle resume"
     if state.party is Party.OPERATOR:
-        aside = responses.conflicts_of(context.root, handoff.task_id)
-        return _join((*deliver, "--response-file", aside[-1] if aside else "FILE", "--supersede"))
+        return _join(("oracle", "handoffs", "show", handoff.task_id, "--project", team.project))
     if state.party is Party.ASKER:
         ends = ("--from", handoff.answerer, "--to", handoff.asker)
         return _join(("oracle", "ack", handoff.task_id, "--project", team.project, *ends))
@@ -207,8 +207,21 @@ def _command(context: Context, team: Team, handoff: Handoff) -> str:
     if handoff.dispatch is not None and handoff.dispatch.asks_people:
         return dispatches.command_to_settle(team, handoff.dispatch)
     if team.profile.role(handoff.answerer) == "memory":
-        return _join((*deliver, "--response-file", "FILE"))
-    return _join((*complete, "--target", handoff.asker, "--task-id", handoff.task_id, "--summary", "…"))
+        return _join((*_deliver(team, handoff), "--response-file", "FILE"))
+    return _join(_complete(team, handoff))
+
+
+def _complete(team: Team, handoff: Handoff) -> tuple[str, ...]:
+    """Return the words that complete a handoff of any other seat, with the flags without which it is refused or warned of."""
+    needed = ["--verdict"] if team.profile.role(handoff.answerer) == "reviewer" else []
+    if handoff.dispatch is not None and handoff.dispatch.text("expected_base_sha"):
+        needed += ["--branch", "--pr-number", "--ci-conclusion"]
+    needed += ["--summary"]
+    if handoff.dispatch is None or not handoff.dispatch.text("user_summary"):
+        needed += ["--user-summary"]
+    ends = ("--source", handoff.answerer, "--target", handoff.asker, "--task-id", handoff.task_id)
+    said = (word for flag in needed for word in (flag, "…"))
+    return ("oracle", "compat", "complete_handoff", "--profile", team.profile.path, *ends, *said)
 
 
 def _join(words: Sequence[str]) -> str:
@@ -225,13 +238,15 @@ def _quote(word: str) -> str:
 def of_team(context: Context, team: Team, around: Outside | None = None, cache: FileCache | None = None) -> Listing:
     """Return the handoffs of one team with all that lies around its folder."""
     outside = around or _outside(context)
+    pending = {(task, seat): fault for (name, task, seat), fault in outside.pending.items() if name == team.project}
     mine = Around(
         outside.responses,
         outside.conflicts,
-        {(task, seat) for name, task, seat in outside.pending if name == team.project},
+        pending,
         team.profile.seats_of("memory"),
         partial(responses.digest_on_disk, context.root),
         partial(_is_queued, team, {}),
+        lambda task_id, seat: pending.get((task_id, seat)),
     )
     return handoff_list.list_handoffs(team.folder, now=context.now(), around=mine, cache=cache)
 
@@ -249,11 +264,23 @@ def _is_queued(team: Team, queued: dict[str, set[str]], task_id: str, seat: str)
     return task_id in queued[seat]
 
 
+def last_reason(entry: InboxEntry) -> str:
+    """Return why the last try to send a wake-up failed, "" before the first."""
+    return wakeups.reason_of(wakeups.WakeUp(detail=entry.last_error))
+
+
+def _unreached(entry: InboxEntry) -> Unreached | None:
+    is_absent = entry.last_error.startswith(wakeups.ABSENT)
+    return Unreached(last_reason(entry), entry.tries) if is_absent else None
+
+
 def _outside(context: Context) -> Outside:
     answers = responses.list_answers(context.root)
-    waiting = [entry.fields for entry in wakeups.list_pending(context)]
-    pending = {(str(one.get("project")), str(one.get("task_id")), str(one.get("seat"))) for one in waiting}
-    return Outside(answers.answered, answers.conflicts, frozenset(pending))
+    pending = {
+        (one.text("project"), one.text("task_id"), one.text("seat")): _unreached(one)
+        for one in wakeups.list_pending(context)
+    }
+    return Outside(answers.answered, answers.conflicts, pending)
 
 
 def projects_with(context: Context, task_id: str) -> list[tuple[str, Team]]:
@@ -274,97 +301,3 @@ def projects_with(context: Context, task_id: str) -> list[tuple[str, Team]]:
             say("No handoff has the task id {name}.", name=name), hint=say("See what there is with `oracle handoffs`.")
         )
     return found
-
-
-def tell(context: Context, task_id: str, *, project: str = "") -> Story:
-    """Return the whole story of a task. Raises NotFound, UsageError when several projects have one of this id."""
-    found = projects_with(context, task_id)
-    fitting = [(name, team) for name, team in found if project in ("", name)]
-    if not fitting:
-        raise NotFound(
-            say("The project {project} has no handoff {task_id}.", project=project, task_id=task_id),
-            hint=say("See `oracle handoffs`."),
-        )
-    if len(fitting) > 1:
-        raise UsageError(
-            say("{count} projects have the task id {task_id}.", task_id=task_id, count=len(fitting)),
-            hint=say("Name one with --project: {projects}.", projects=[name for name, _ in fitting]),
-        )
-    return _story(context, fitting[0][1], check_name(task_id, "task id"))
-
-
-def _story(context: Context, team: Team, task_id: str) -> Story:
-    from oracle.app import journal
-
-    listed = [item for item in of_team(context, team).handoffs if item.task_id == task_id]
-    aside = [
-        name
-        for name in _names(context.root.responses)
-        if name.startswith((f"{task_id}.conflict-", f"{task_id}.superseded-"))
-    ]
-    path, response = responses.path_of(context.root, task_id), _response(context, task_id)
-    waiting = [entry for entry in wakeups.list_pending(context) if entry.fields.get("task_id") == task_id]
-    return Story(
-        tuple(_listed(context, team, listed, context.now_seconds())),
-        team.project,
-        handoff_list.tell_story(team.folder, task_id),
-        path if os.path.exists(path) else "",
-        answer if isinstance(answer := response.get("answer"), str) else "",
-        claims.read(response),
-        tuple(f"{context.root.responses}/{name}" for name in aside),
-        tuple(
-            say_many(
-                "{seat}: tried {n} time; {error}",
-                "{seat}: tried {n} times; {error}",
-                n=one.tries,
-                seat=one.fields.get("seat"),
-                error=one.last_error or say("not tried yet"),
-            )
-            for one in waiting
-        ),
-        tuple(journal.events(context, project=team.project, task=task_id, limit=50)),
-    )
-
-
-def _response(context: Context, task_id: str) -> Mapping[str, object]:
-    """Return a response as it is, with a warning about its fault."""
-    try:
-        response = responses.read(context.root, task_id) or {}
-    except OracleError as error:
-        context.warn(error.sentence)
-        return {}
-    if fault := responses.find_fault(responses.path_of(context.root, task_id), response) if response else "":
-        context.warn(fault)
-    return response
-
-
-def _names(folder: str) -> list[str]:
-    try:
-        return sorted(os.listdir(folder))
-    except OSError:
-        return []
-
-
-_MOST_NAMED = 5
-
-
-def warn_of_unsolicited(context: Context, team: Team, name: ReceiptName) -> None:
-    """Warn that nobody asked for this, and name what is open: a task id or a target may be mistyped."""
-    waiting = [
-        say("{task} from {seat}", task=item.task_id, seat=item.asker)
-        for item in of_team(context, team).handoffs
-        if item.answerer == name.source and item.dispatch is not None and item.completion is None
-    ]
-    named = joined(LIST, waiting[-_MOST_NAMED:]) or say("none")
-    if len(waiting) > _MOST_NAMED:
-        named = say("{names} and {rest} more", names=named, rest=len(waiting) - _MOST_NAMED)
-    context.warn(
-        say(
-            "no dispatch of {task} from {asker} to {seat} is open, so that this was delivered unsolicited; "
-            "open ones: {named}",
-            task=name.task_id,
-            asker=name.target,
-            seat=name.source,
-            named=named,
-        )
-    )

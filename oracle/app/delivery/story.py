@@ -1,12 +1,145 @@
-"""The story of a task in lines for people."""
+"""The story of a task from its files, and in lines for people."""
 
 from __future__ import annotations
 
-from oracle.app import journal
+import os
+from collections.abc import Iterator, Mapping
+
+from oracle.app import claims, journal
 from oracle.app.claims import ToldClaim
-from oracle.app.delivery.handoffs import ListedHandoff, Story
+from oracle.app.context import Context
+from oracle.app.delivery import handoffs, wakeups
+from oracle.app.delivery.handoffs import ListedHandoff
+from oracle.app.delivery.team import Team
 from oracle.domain import timestamps
-from oracle.wording import LIST, Sentence, joined, say
+from oracle.domain.delivery.receipts import Receipt
+from oracle.domain.names import check_name
+from oracle.domain.values import value
+from oracle.errors import NotFound, OracleError, UsageError
+from oracle.store.delivery import handoff_list, responses
+from oracle.store.delivery.handoff_list import Chapter
+from oracle.wording import LIST, Sentence, joined, say, say_many
+
+
+@value
+class KeptAnswer:
+    """An answer that was kept aside: the path of its file, and its text while it is not decided whether it counts."""
+
+    path: str
+    answer: str = ""
+
+
+@value
+class Story:
+    """All that the files say about one task in one project. `answer` is the text of its response."""
+
+    listed: tuple[ListedHandoff, ...]
+    project: str
+    chapters: tuple[Chapter, ...]
+    response_path: str = ""
+    answer: str = ""
+    claims: tuple[ToldClaim, ...] = ()
+    kept_aside: tuple[KeptAnswer, ...] = ()
+    wake_ups: tuple[str, ...] = ()
+    events: tuple[dict[str, object], ...] = ()
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form, each receipt with all its fields."""
+        return {
+            "project": self.project,
+            "handoffs": [item.as_json() for item in self.listed],
+            "files": [
+                {
+                    "path": chapter.path,
+                    "changed_at": timestamps.from_mtime(int(chapter.changed_at * 1e9)),
+                    "kind": chapter.receipt.kind.value,
+                    "fields": dict(chapter.receipt.fields),
+                    "problems": list(chapter.receipt.problems),
+                }
+                for chapter in self.chapters
+            ],
+            "response": self.response_path or None,
+            "answer": self.answer,
+            "claims": [item.as_json() for item in self.claims],
+            "kept_aside": [one.path for one in self.kept_aside],
+            "wake_ups": list(self.wake_ups),
+            "events": list(self.events),
+        }
+
+
+def tell(context: Context, task_id: str, *, project: str = "") -> Story:
+    """Return the whole story of a task. Raises NotFound, UsageError when several projects have one of this id."""
+    found = handoffs.projects_with(context, task_id)
+    fitting = [(name, team) for name, team in found if project in ("", name)]
+    if not fitting:
+        raise NotFound(
+            say("The project {project} has no handoff {task_id}.", project=project, task_id=task_id),
+            hint=say("See `oracle handoffs`."),
+        )
+    if len(fitting) > 1:
+        raise UsageError(
+            say("{count} projects have the task id {task_id}.", task_id=task_id, count=len(fitting)),
+            hint=say("Name one with --project: {projects}.", projects=[name for name, _ in fitting]),
+        )
+    return _story(context, fitting[0][1], check_name(task_id, "task id"))
+
+
+def _story(context: Context, team: Team, task_id: str) -> Story:
+    listed = [item for item in handoffs.of_team(context, team).handoffs if item.task_id == task_id]
+    path, response = responses.path_of(context.root, task_id), _response(context, task_id)
+    waiting = [entry for entry in wakeups.list_pending(context) if entry.fields.get("task_id") == task_id]
+    return Story(
+        tuple(handoffs.as_listed(context, team, listed, context.now_seconds())),
+        team.project,
+        handoff_list.tell_story(team.folder, task_id),
+        path if os.path.exists(path) else "",
+        _answer_of(response),
+        claims.read(response),
+        tuple(_kept_aside(context, task_id)),
+        tuple(
+            say_many(
+                "{seat}: tried {n} time; {error}",
+                "{seat}: tried {n} times; {error}",
+                n=one.tries,
+                seat=one.fields.get("seat"),
+                error=handoffs.last_reason(one) or say("not tried yet"),
+            )
+            for one in waiting
+        ),
+        tuple(journal.events(context, project=team.project, task=task_id, limit=50)),
+    )
+
+
+def _response(context: Context, task_id: str) -> Mapping[str, object]:
+    """Return a response as it is, with a warning about its fault."""
+    try:
+        response = responses.read(context.root, task_id) or {}
+    except OracleError as error:
+        context.warn(error.sentence)
+        return {}
+    if fault := responses.find_fault(responses.path_of(context.root, task_id), response) if response else "":
+        context.warn(fault)
+    return response
+
+
+def _kept_aside(context: Context, task_id: str) -> Iterator[KeptAnswer]:
+    for name in _names(context.root.responses):
+        path = f"{context.root.responses}/{name}"
+        if name.startswith(f"{task_id}.conflict-"):
+            yield KeptAnswer(path, _answer_of(responses.parse(path)))
+        elif name.startswith(f"{task_id}.superseded-"):
+            yield KeptAnswer(path)
+
+
+def _answer_of(response: Mapping[str, object]) -> str:
+    return answer if isinstance(answer := response.get("answer"), str) else ""
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []
 
 
 def lines_of(story: Story) -> list[str]:
@@ -20,26 +153,41 @@ def lines_of(story: Story) -> list[str]:
         lines.append(
             say("{moment}  {kind}{suffix}  {path}", moment=moment, kind=kind, suffix=chapter.suffix, path=chapter.path)
         )
-        for key in ("title", "summary", "verdict", "commit", "lineage_status", "notified_at", "consumed_at"):
-            text = chapter.receipt.text(key)
-            lines += [f"    {key}: {text}"] if text and text != "unknown" else []
+        lines += _tell_receipt(chapter.receipt)
     told = {sentence for item in story.listed for sentence in item.handoff.problems}
     untold = dict.fromkeys(text for one in story.chapters for text in one.receipt.problems if text not in told)
     lines += [say("problem: {text}", text=text) for text in untold]
     lines += [say("response  {path}", path=story.response_path)] if story.response_path else []
     lines += [f"    {line}" for line in story.answer.splitlines()]
     lines += map(_tell_claim, story.claims)
-    lines += [say("kept aside  {path}", path=path) for path in story.kept_aside]
+    for kept in story.kept_aside:
+        lines += [say("kept aside  {path}", path=kept.path), *(f"    {line}" for line in kept.answer.splitlines())]
     lines += [say("wake-up waits  {text}", text=text) for text in story.wake_ups]
     lines += [_tell_event(event) for event in story.events]
     return lines
 
 
+_TOLD = ("title", "objective", "summary", "verdict", "commit", "lineage_status", "notified_at", "consumed_at")
+
+
+def _tell_receipt(receipt: Receipt) -> Iterator[str]:
+    """Yield what a receipt says; an objective that is just the title is not said twice."""
+    for key in _TOLD:
+        first, *rest = receipt.text(key).splitlines() or [""]
+        if first and first != "unknown" and not (key == "objective" and first == receipt.text("title") and not rest):
+            yield f"    {key}: {first}"
+            yield from (f"      {line}" for line in rest)
+
+
 def _tell_state(story: Story, item: ListedHandoff) -> list[str]:
     handoff = item.handoff
     ends = {"task": handoff.task_id, "asker": handoff.asker, "answerer": handoff.answerer, "project": story.project}
+    if handoff.state.unsolicited:
+        head = say("{task}: {answerer} delivers to {asker} in {project}, unasked", **ends)
+    else:
+        head = say("{task}: {asker} asks {answerer} in {project}", **ends)
     return [
-        say("{task}: {asker} asks {answerer} in {project}", **ends),
+        head,
         say(
             "  {state} for {age}; next {seat}: {action}",
             state=item.state_shown,
@@ -47,7 +195,8 @@ def _tell_state(story: Story, item: ListedHandoff) -> list[str]:
             seat=handoff.next_seat() or say("nobody"),
             action=item.action,
         ),
-        *([f"  $ {item.command}"] if item.command else ()),
+        *([f"  $ {item.command}"] if item.command and not item.choices else ()),
+        *(line for one in item.choices for line in (say("  {meaning}", meaning=one.meaning), f"  $ {one.command}")),
         *(say("  problem: {text}", text=text) for text in handoff.problems),
     ]
 

@@ -143,9 +143,16 @@ def is_memory(team: Team, seat: str) -> bool:
 def require_memory(team: Team, seat: str) -> None:
     """Raise OwnershipError unless a seat is one of memory's: responses are theirs alone to write."""
     if not is_memory(team, check_name(seat, "seat")):
+        from shlex import quote
+
         raise OwnershipError(
             say("The seat {seat} writes no responses: they are memory's.", seat=seat),
-            hint=say("Another seat answers what it was asked with `oracle compat complete_handoff`."),
+            hint=say(
+                "Another seat answers what it was asked: "
+                "`oracle compat complete_handoff --profile {profile} --source {seat} --task-id ID --summary TEXT`.",
+                profile=quote(team.profile.path),
+                seat=seat,
+            ),
         )
 
 

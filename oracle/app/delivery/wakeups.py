@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 PATIENCE = 8.0
 """Seconds that a command waits for a pane, unless `ORACLE_WAKE_PATIENCE` says otherwise."""
 
-_BUSY = ("Busy", "Stranded")
+_BUSY, ABSENT = ("Busy", "Stranded"), "NoSession"
 THERE = (*_BUSY, "another process")
 """The first words of a reason which says that the seat runs and was not woken just now."""
 

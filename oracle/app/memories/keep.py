@@ -10,6 +10,7 @@ from oracle.app.records import naming
 from oracle.app.records.graph import resolve
 from oracle.app.records.naming import show
 from oracle.app.records.once import make_root
+from oracle.app.records.retire import link_to, name_to_repeat
 from oracle.app.records.views import Summary, Written
 from oracle.app.records.write import write
 from oracle.domain import timestamps
@@ -220,13 +221,13 @@ def refresh(context: Context, stale: Sequence[str], *, replacement: str = "", re
     if not active:
         return Kept(already=already, replacement=new)
     why = reason.strip() or ("Newer evidence replaces it." if new else "It no longer holds.")
-    written = write(context, _retirement(shown[active[0]], active, new, why))
+    written = write(context, _retirement(context, [shown[name] for name in active], new, why))
     edges = [edge_id(new, "contradicts", name) for name in active] if new else []
     return Kept((written.slug,), active, already, new, tuple(edges), _warnings(written))
 
 
-def _retirement(first: Summary, stale: tuple[str, ...], replacement: str, reason: str) -> Draft:
-    links = f"Retires {', '.join(f'[[{slug}]]' for slug in stale)}."
+def _retirement(context: Context, ended: Sequence[Summary], replacement: str, reason: str) -> Draft:
+    links, stale = f"Retires {', '.join(link_to(context, one) for one in ended)}.", tuple(one.slug for one in ended)
     if replacement:
         links += f" [[{replacement}]] contradicts and replaces them."
     extra: dict[str, Value] = {"retired_reason": reason}
@@ -234,8 +235,8 @@ def _retirement(first: Summary, stale: tuple[str, ...], replacement: str, reason
         extra["replaced_by"] = replacement
     return Draft(
         kind="decision",
-        project=project_of(first.path) or SHARED,
-        title=retirement_of(first.title),
+        project=project_of(ended[0].path) or SHARED,
+        title=retirement_of(name_to_repeat(context, ended[0])),
         body=f"{reason}\n\n{links}",
         retires=stale,
         contradicts=stale if replacement else (),

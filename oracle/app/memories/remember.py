@@ -13,8 +13,9 @@ from oracle.app.records.memory_index import TYPE_KEYS
 from oracle.app.records.naming import show
 from oracle.app.records.once import make_root
 from oracle.app.records.publish import publish_memories
+from oracle.app.records.retire import retire
 from oracle.app.records.views import Summary, Written
-from oracle.app.records.write import retire, write
+from oracle.app.records.write import write
 from oracle.domain.markdown.documents import text_of
 from oracle.domain.names import FOREIGN, MEMORY, SHARED, is_entity
 from oracle.domain.records import remembered as rules
@@ -254,7 +255,11 @@ def forget(context: Context, target: str, reason: str = "", *, project: str = ""
             say("{slug} is not a memory of the project {project}.", slug=record.slug, project=project),
             hint=say("Forget it where it was remembered."),
         )
-    written = retire(context, record.slug, reason.strip() or _FORGOTTEN, seat=MEMORY, dry_run=dry_run)
+    called = (
+        f"a {_type_of(context, record)} memory of {record.sort_ts[:10]}"  # what is to be forgotten is not said again
+    )
+    why = reason.strip() or _FORGOTTEN
+    written = retire(context, record.slug, why, seat=MEMORY, dry_run=dry_run, called=called)
     return written if dry_run or written.already else _published(context, written, home)
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from xml.etree.ElementTree import Element
 
-    from oracle.app.delivery.handoffs import Story
+    from oracle.app.delivery.story import Story
     from oracle.app.pages.svg import Link
 
 ORACLE = "oracle"
@@ -160,10 +160,10 @@ def _draw_step(root: Element, step: StoryStep, columns: Mapping[str, float], y: 
 
 def _ending(story: Story) -> str:
     """Return how far the handoff is now, in the words of the listing."""
-    handoff = story.listed[-1].handoff
+    item, handoff = story.listed[-1], story.listed[-1].handoff
     return say(
         "{state}; next {seat}: {action}",
         state=handoff.state.step.value,
         seat=handoff.next_seat() or say("nobody"),
-        action=handoff.state.action,
+        action=item.action,
     )

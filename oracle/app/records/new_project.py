@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from oracle.app.context import Context
-from oracle.domain.names import ORPHAN_KINDS, SHARED, check_name, role_of
+from oracle.domain.names import ORPHAN_KINDS, ROLES, SHARED, check_name, role_of
 from oracle.domain.spelling import is_one_letter_off
-from oracle.errors import MistypedProject, OracleError
+from oracle.errors import MistypedProject, OracleError, UsageError
 from oracle.store.root.layout import Root
 from oracle.wording import LIST, Sentence, joined, say
 
@@ -42,7 +42,7 @@ def refuse_mistyped(context: Context, project: str, *, hint: str = "") -> None:
     """
     name = check_name(project, "project")
     known = set(_known(context.root))
-    near = "" if name in known else next((one for one in sorted(known) if is_one_letter_off(name, one)), "")
+    near = "" if name in known else _one_letter_off(name, known)
     if near:
         raise MistypedProject(
             say("The project {project} does not exist; did you mean {near}?", project=name, near=near),
@@ -64,10 +64,30 @@ def remark_on_author(context: Context, project: str, author: str) -> tuple[Sente
 
         with suppress(OracleError):  # it can't be read
             seats.update(profile.load(context.root, project, os.environ).seats)
-    near = "" if author in seats else next((seat for seat in sorted(seats) if is_one_letter_off(author, seat)), "")
+    near = "" if author in seats else _one_letter_off(author, seats)
     if not near:
         return ()
     return (say("{project} has no seat {author}; did you mean {near}?", project=project, author=author, near=near),)
+
+
+def refuse_mistyped_seat(context: Context, seat: str) -> None:
+    """Raise UsageError for a seat that no project has, and that is one letter off one, or off a name with rules of its own."""
+    from oracle.store.root import profile
+
+    known = {*ROLES}
+    for project in profile.projects(context.root):
+        with suppress(OracleError):  # its profile can't be read
+            known.update(profile.load(context.root, project, os.environ).seats)
+    near = "" if seat in known or role_of(seat) else _one_letter_off(seat, known)
+    if near:
+        raise UsageError(
+            say("No project has a seat {seat}; did you mean {near}?", seat=seat, near=near),
+            hint=say("Correct the name, or add the seat to `seats` in its project's profile first."),
+        )
+
+
+def _one_letter_off(name: str, known: Iterable[str]) -> str:
+    return next((one for one in sorted(known) if is_one_letter_off(name, one)), "")
 
 
 def _known(root: Root) -> Iterator[str]:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from oracle.domain.markdown.documents import clip
 from oracle.domain.records.chains import replaced_by, replaces
 from oracle.domain.values import contents_of, value
 from oracle.wording import Sentence, say
+
+_LONGEST_AUTHOR = 40
+"""Characters of an author that are shown beside a seat: any program may have written more."""
 
 
 @value
@@ -36,11 +40,12 @@ class Summary:
 
     @property
     def seat_shown(self) -> str:
-        """The seat as people read it, with another that the record claims to be of."""
+        """The seat as people read it, with another that the record claims to be of, else with an author who is another."""
+        if self.claims_seat:
+            return say("{seat} (claims {claimed})", seat=self.seat, claimed=self.claims_seat)
+        author = clip(" ".join(self.author.split()), _LONGEST_AUTHOR)
         return (
-            say("{seat} (claims {claimed})", seat=self.seat, claimed=self.claims_seat)
-            if self.claims_seat
-            else self.seat
+            say("{seat} (by {author})", seat=self.seat, author=author) if author not in ("", self.seat) else self.seat
         )
 
     @property

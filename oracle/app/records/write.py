@@ -16,8 +16,8 @@ from oracle.app.context import Context
 from oracle.app.records import naming
 from oracle.app.records.graph import resolve
 from oracle.app.records.views import Written
-from oracle.domain.names import MEMORY, SHARED, is_entity, project_of, role_of, slug_of
-from oracle.domain.records.drafts import Draft, retirement_of
+from oracle.domain.names import MEMORY, SHARED, is_entity, role_of, slug_of
+from oracle.domain.records.drafts import Draft
 from oracle.domain.records.records import RELATIONS, RETIRING
 from oracle.domain.values import contents_of, replace, value
 from oracle.errors import NotInMemory, OracleError, UsageError
@@ -28,15 +28,13 @@ from oracle.store import journal
 from oracle.store.disk.folders import stat_of
 from oracle.store.markdown import records
 from oracle.store.markdown.records import CheckedDraft, Created
-from oracle.wording import joined, say
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
     from typing import Any
-
-    from oracle.app.records.views import Summary
 
 _RELATIONS = tuple(name.replace("-", "_") for name in RELATIONS)
 """The fields of a draft that name other records."""
@@ -104,53 +102,16 @@ def write_all(
     return [_add_remarks(context, written[0], created[0])] if is_claim else written
 
 
-def retire(
-    context: Context, slug: str, reason: str, *, seat: str = "", secrets: str = guard.FIXED, dry_run: bool = False
-) -> Written:
-    """Write the small decision that retires a record, unless it is retired. Raises NotInMemory, UsageError for several."""
-    reason = guard.without_context(reason)
-    if not reason.strip():
-        raise UsageError(say("The reason is empty."), hint=say("Say why with --reason, in a sentence."))
-    from oracle.app.records.naming import show
-
-    name = resolve(context, slug)
-    found = show(context, context.index.read(lambda connection: naming.find_only(connection, name))).record
-    if found.retired_by:
-        return _retired_before(context, found)
-    draft = Draft(
-        kind="decision",
-        project=project_of(found.path) or SHARED,
-        title=retirement_of(found.title),
-        body=f"{reason.strip()}\n\nRetires [[{found.slug}]].",
-        seat=seat,
-        retires=(found.slug,),
-        extra={"retired_reason": reason.strip()},
-    )
-    return write_all(context, [draft], secrets=secrets, dry_run=dry_run)[0]
-
-
-def _retired_before(context: Context, found: Summary) -> Written:
-    """Return the outcome for a record that is retired already: nothing is written, the path is that of what retired it."""
-    from oracle.app.records import listing
-    from oracle.app.records.naming import show
-
-    by = show(context, found.retired_by).record
-    chain = listing.chains(context, [found.slug]).get(found.slug, (by.slug,))
-    by_whom = joined(", then ", chain)
-    if found.retired_how == "retires":
-        already = say("{slug} is retired already, by {chain}; nothing was written", slug=found.slug, chain=by_whom)
-    else:
-        already = say("{slug} is superseded already, by {chain}; nothing was written", slug=found.slug, chain=by_whom)
-    return Written(by.slug, context.root.join(by.path), os.path.basename(by.slug), "", False, already=already)
-
-
 # Before the write -----------------------------------------------------------------------------------------------------
 
 
 def _make_ready(context: Context, draft: Draft, policy: str, *, needs_body: bool) -> _Ready:
     """Guard and check a draft, and resolve the records that it names."""
     draft = replace(draft, title=guard.without_context(draft.title), body=guard.without_context(draft.body))
-    fields, redacted = guard.clean(context, contents_of(draft), policy, what=say("The record"))
+    given = contents_of(draft)
+    if draft.retires and all(os.path.isfile(context.root.join(f"{slug}.md")) for slug in draft.retires):
+        del given["retires"]  # else nobody could end a record whose name holds what is blocked by now
+    fields, redacted = guard.clean(context, given, policy, what=say("The record"))
     draft = replace(draft, **fields)
     if not draft.seat:
         draft = replace(draft, seat=context.seat or MEMORY)

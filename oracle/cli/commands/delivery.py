@@ -168,7 +168,7 @@ def deliver(
     summary: Annotated[str, option("--summary TEXT", "The summary in the receipt.")] = "",
     strict: Annotated[bool, option("--strict", "Deliver nothing when a claim does not hold.")] = False,
     supersede: Annotated[bool, option("--supersede", "Replace the answer that was delivered; it is kept.")] = False,
-    unsolicited: Annotated[bool, option("--unsolicited", "Nobody asked, though a similar task waits.")] = False,
+    unsolicited: Annotated[bool, option("--unsolicited", "Nobody asked for this answer.")] = False,
     no_notify: NoNotify = False,
     secrets: Secrets = "refuse",
 ) -> None:
@@ -185,6 +185,7 @@ def deliver(
         is_strict=strict,
         supersedes=supersede,
         is_unsolicited=unsolicited,
+        needs_question=True,
         notifies=not no_notify,
         secrets=secrets,
     )
@@ -227,7 +228,7 @@ def _print_delivered(call: Call, done: Delivered) -> None:
 
 ack_app = group(
     "Acknowledge a completion, or check a dispatch.",
-    example="oracle ack T-7 --project shop --from builder --to planner",
+    example="oracle ack T-7",
     default="acknowledge",
 )
 
@@ -237,15 +238,18 @@ def acknowledge(
     call: Call,
     task_id: TaskId,
     *,
-    project: OfProject,
-    source: Annotated[str, option("--from SEAT", "The seat that completed it.", completion.members)],
-    target: Annotated[str, option("--to SEAT", "The seat that has read it.", completion.members)],
+    project: Project = "",
+    source: Annotated[str, option("--from SEAT", "The seat that completed it.", completion.members)] = "",
+    target: Annotated[
+        str, option("--to SEAT", "The seat that has read it.", completion.members, envvar="ORACLE_SEAT")
+    ] = "",
 ) -> None:
-    """Acknowledge what a seat completed."""
+    """Acknowledge what a seat completed; one answer alone needs no options."""
     from oracle.app.delivery import acknowledge, resume
 
     with call.context() as context:
         resume.before(context)
+        project, source, target = acknowledge.find_ends(context, task_id, project=project, source=source, target=target)
         done = acknowledge.acknowledge(context, project, task_id, source=source, target=target)
     document = {"task_id": task_id, "line": done.line, "receipt_path": done.receipt_path, "is_new": done.is_new}
     call.answer(document, done.line)

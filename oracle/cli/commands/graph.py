@@ -51,12 +51,13 @@ def graph(
     fresh: Fresh = False,
 ) -> None:
     """Walk the graph from a record or an entity."""
+    from oracle.app.delivery.task_names import pointing_to_task
     from oracle.app.records import graph, listing, naming
 
     call.as_json = call.as_json or form == "json"
     if form not in ("json", "svg", *FORMS):
         raise UsageError(say("Unknown format {form!r}.", form=form), hint=suggest(form, ("json", "svg", *FORMS)))
-    with call.context("edges") as context:
+    with call.context("edges") as context, pointing_to_task(context, target):
         name = naming.find(context, target, fresh=fresh)
         direction = direction or ("in" if name.startswith("entity:") else "out")  # nothing leads out of an entity
         walk = graph.graph(context, name, depth=depth, direction=direction, types=types or ())

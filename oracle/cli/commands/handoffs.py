@@ -59,12 +59,12 @@ def list_handoffs(
 @handoffs_app.add("show", example="oracle handoffs show Q-17")
 def show(call: Call, task_id: TaskId, *, project: Project = "") -> None:
     """Tell the story of one task: its files, answer and events."""
-    from oracle.app.delivery import handoffs, resume
-    from oracle.app.delivery.story import lines_of
+    from oracle.app.delivery import resume
+    from oracle.app.delivery.story import lines_of, tell
 
     with call.context() as context:
         resume.before(context)
-        story = handoffs.tell(context, task_id, project=project)
+        story = tell(context, task_id, project=project)
     call.answer(story.as_json(), lines_of(story))
 
 

@@ -165,8 +165,11 @@ def install_skill(
 ) -> None:
     """Write the skill of a seat into a workspace."""
     from oracle.app.context import name_root
+    from oracle.app.records.new_project import refuse_mistyped_seat
     from oracle.hook import skills
 
+    with call.context() as context:
+        refuse_mistyped_seat(context, seat)
     change = skills.plan_install(workspace, tool=tool, seat=seat, root=name_root(call.memory_dir))
     _apply_skills(call, [change], dry_run=dry_run)
 

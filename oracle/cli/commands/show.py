@@ -39,6 +39,7 @@ def show(
     fresh: Fresh = False,
 ) -> None:
     """Print a record, an entity or a fact, read from disk now."""
+    from oracle.app.delivery.task_names import pointing_to_task
     from oracle.app.records import naming
 
     if types and not links:
@@ -49,7 +50,7 @@ def show(
     if project or reveal:
         _print_fact(call, name, project, reveal=reveal)
         return
-    with call.context() as context:
+    with call.context() as context, pointing_to_task(context, name):
         target, span = _place(context, name, lines)
         is_record = bool(target) and not target.startswith("entity:")
         shown = naming.show(context, target, first_line=span[0], last_line=span[1], fresh=fresh) if is_record else None
@@ -109,9 +110,10 @@ def _print_fact(call: Call, key: str, project: str, *, reveal: bool) -> None:
 
 
 def _print_links(call: Call, text: str, types: Sequence[str], *, is_full: bool, fresh: bool) -> None:
+    from oracle.app.delivery.task_names import pointing_to_task
     from oracle.app.records import graph, listing, naming
 
-    with call.context("links") as context:
+    with call.context("links") as context, pointing_to_task(context, text):
         name = naming.show(context, text, last_line=1, fresh=fresh).record.slug
         rows = graph.links(context, name, types=types)
         chains = listing.chains(context, (target for _, target, *_ in rows))
@@ -153,9 +155,10 @@ def backlinks(call: Call, target: Target, *, types: Types = None, full: Full = F
 
 def print_backlinks(call: Call, target: str, types: Sequence[str], *, is_full: bool, fresh: bool) -> None:
     """Print which records mention a target. Raises NotInMemory when there is no such target."""
+    from oracle.app.delivery.task_names import pointing_to_task
     from oracle.app.records import graph, listing, naming, views
 
-    with call.context("backlinks") as context:
+    with call.context("backlinks") as context, pointing_to_task(context, target):
         graph.check_types(types)
         name = naming.find(context, target, fresh=fresh)
         rows = graph.backlinks(context, name, types=types)

@@ -117,8 +117,8 @@ def retire(
     dry_run: DryRun = False,
 ) -> None:
     """Retire a record; its file is not changed."""
-    from oracle.app.records import write
+    from oracle.app.records.retire import retire
 
     with call.context() as context:
-        written = write.retire(context, slug, reason, seat=seat, secrets=secrets, dry_run=dry_run)
+        written = retire(context, slug, reason, seat=seat, secrets=secrets, dry_run=dry_run)
     print_written(call, written)

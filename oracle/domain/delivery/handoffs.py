@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import cache
 
 from oracle.domain.values import replace, value
-from oracle.wording import Sentence, say
+from oracle.wording import Sentence, say, say_many
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -112,13 +112,16 @@ _STATES = {
     HandoffStep.CONSUMED: (Party.ASKER, say("Read the answer and acknowledge it: `oracle ack`."), 3 * _DAY),
     HandoffStep.CONFLICT: (
         Party.OPERATOR,
-        say("Decide between the current answer and the one that was kept aside: `oracle deliver --supersede`."),
+        say("Decide which answer counts, the first or one that was kept aside: `oracle deliver --supersede`."),
         _DAY,
     ),
     HandoffStep.ACKED: (Party.NOBODY, say("Nothing to do."), 0),
     HandoffStep.SUPERSEDED: (Party.NOBODY, say("Nothing to do: nobody took the task up, so it was ended."), 0),
 }
 
+_DECIDE_STILL = say(
+    "The first answer is acknowledged, yet another was kept aside. Decide which counts: `oracle deliver --supersede`."
+)
 _DECIDE = say("Read the question and settle it: `oracle team decision resolve`.")
 
 
@@ -135,6 +138,8 @@ def state(pieces: Collection[Piece]) -> State:
 def _state(present: frozenset[Piece]) -> State:
     step = _step(present)
     party, action, limit = _STATES[step]
+    if step is HandoffStep.CONFLICT and Piece.ACKED in present:
+        action = _DECIDE_STILL
     unsolicited = Piece.COMPLETION in present and not present & {Piece.DISPATCH, Piece.CONSUMED}
     return State(step, party, action, limit, unsolicited)
 
@@ -184,6 +189,29 @@ def is_stale(found: State, age: float) -> bool:
 
 
 @value
+class Unreached:
+    """A seat that was not found in tmux, in that many tries."""
+
+    reason: str
+    tries: int
+
+    def advise(self, seat: str, *, is_answered: bool) -> Sentence:
+        """Return what helps: to start the seat, or to go on without the wake-up."""
+        failed = say_many(
+            "{seat} was not woken in {n} try: {reason}.",
+            "{seat} was not woken in {n} tries: {reason}.",
+            n=self.tries,
+            seat=seat,
+            reason=self.reason,
+        )
+        if is_answered:
+            hint = say("Start it in tmux and run `oracle resume`, or read the answer and acknowledge it: `oracle ack`.")
+        else:
+            hint = say("Start it in tmux and run `oracle resume`, or let it read the dispatch without a wake-up.")
+        return say("{what} {hint}", what=failed, hint=hint)
+
+
+@value
 class Handoff:
     """One task between two seats, as its files tell it."""
 
@@ -196,16 +224,27 @@ class Handoff:
     changed_at: float = 0.0
     """When the newest of its files changed, in seconds since 1970."""
     problems: tuple[str, ...] = ()
+    unreached: Unreached | None = None
+    """Set when a wake-up waits for a seat that was not found: no `oracle resume` helps before it is started."""
 
     @property
     def state(self) -> State:
         """How far it is."""
         found = state(self.pieces)
+        if found.step is HandoffStep.UNNOTIFIED and self.unreached is not None:
+            found = self._go_on_without(found, self.unreached)
         if found.step is HandoffStep.UNANSWERED and self.dispatch is not None and self.dispatch.is_superseded:
             return State(HandoffStep.SUPERSEDED, *_STATES[HandoffStep.SUPERSEDED])
         if found.party is Party.ANSWERER and self.dispatch is not None and self.dispatch.asks_people:
             return replace(found, action=_DECIDE)
         return found
+
+    def _go_on_without(self, found: State, unreached: Unreached) -> State:
+        """Return the state of a handoff whose wake-up can't be sent now: the seat acts without it."""
+        if self.completion is not None:
+            advice = unreached.advise(self.asker, is_answered=True)
+            return replace(found, party=Party.ASKER, action=advice)
+        return replace(found, party=Party.ANSWERER, action=unreached.advise(self.answerer, is_answered=False))
 
     @property
     def next_step(self) -> Sentence:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator
 from datetime import datetime
 
 from oracle.domain.delivery import receipts
-from oracle.domain.delivery.handoffs import Handoff, Piece
+from oracle.domain.delivery.handoffs import Handoff, Piece, Unreached
 from oracle.domain.delivery.receipts import CLAIM, CONSUMED, Receipt, ReceiptKind, ReceiptName
 from oracle.domain.values import replace, value
 from oracle.errors import DiskFailure
@@ -27,7 +27,8 @@ class Around:
     """Facts from outside the handoff folder: task ids with a response, task ids with a conflict, pending wake-ups.
 
     A pending wake-up is (task id, seat). Responses and conflicts belong to handoffs that a memory seat answers.
-    `digest_of` returns the digest of a task's response, `is_queued` whether a task waits in the queue of a seat.
+    `digest_of` returns the digest of a task's response, `is_queued` whether a task waits in the queue of a seat, and
+    `unreached` of a pending wake-up how often its seat was not found.
     """
 
     responses: Collection[str] = ()
@@ -36,6 +37,7 @@ class Around:
     memory_seats: Collection[str] = ("memory",)
     digest_of: Callable[[str], str] = lambda _: ""
     is_queued: Callable[[str, str], bool] = lambda _, __: False
+    unreached: Callable[[str, str], Unreached | None] = lambda _, __: None
 
 
 @value
@@ -249,7 +251,15 @@ def _join(dispatch: _Files | None, completion: _Files | None, *, folder: str, no
     times = [time for item in (dispatch, completion) if item for time in item.times.values()]
     problems = [text for receipt in (asked, answered) if receipt for text in receipt.problems]
     return Handoff(
-        task_id, asker, answerer, frozenset(pieces), asked, answered, max(times, default=0.0), tuple(problems)
+        task_id,
+        asker,
+        answerer,
+        frozenset(pieces),
+        asked,
+        answered,
+        max(times, default=0.0),
+        tuple(problems),
+        around.unreached(task_id, woken),
     )
 
 

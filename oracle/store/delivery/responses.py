@@ -15,7 +15,7 @@ from oracle.domain import schemas
 from oracle.domain.delivery.receipts import fingerprint
 from oracle.domain.names import check_name, is_name
 from oracle.domain.values import NOTHING, value
-from oracle.errors import Conflict, InvalidName, InvalidRecord, NewerVersion
+from oracle.errors import Conflict, DiskFailure, InvalidName, InvalidRecord, NewerVersion
 from oracle.store.delivery.handoffs import Outcome
 from oracle.store.disk import folders, steps
 from oracle.store.root.layout import Root
@@ -98,7 +98,10 @@ def put(root: Root, task_id: str, response: Mapping[str, object]) -> Stored:
             what=what,
             name=os.path.basename(aside),
         ),
-        hint=say("Compare the two, then deliver with --supersede to replace the first."),
+        hint=say(
+            "`oracle handoffs show {task_id}` shows both, and how to keep the first or to take this one.",
+            task_id=task_id,
+        ),
     )
 
 
@@ -153,6 +156,14 @@ def read(root: Root, task_id: str) -> dict[str, object] | None:
     if content is None:
         raise InvalidRecord(say("{path} is not a JSON object; it may be incomplete.", path=path), hint=_HINT)
     return content
+
+
+def parse(path: str) -> dict[str, object]:
+    """Return the content of the file of an answer, {} for what can't be read."""
+    try:
+        return steps.parse_object(steps.read(path)) or {}
+    except DiskFailure:
+        return {}
 
 
 def read_valid(root: Root, task_id: str) -> dict[str, object] | None:

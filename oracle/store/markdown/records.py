@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from oracle.domain import timestamps
 from oracle.domain.markdown.documents import Document, Problem
-from oracle.domain.names import MEMORY, require_writer
+from oracle.domain.names import MEMORY, SHARED, require_writer
 from oracle.domain.values import replace, value
 from oracle.errors import DiskFailure, InvalidRecord, RecordExists
 from oracle.store.disk import files
@@ -113,7 +113,8 @@ def check(root: Root, draft: Draft, moment: datetime, *, needs_body: bool = Fals
     project, seat = (unicodedata.normalize("NFC", name) for name in (draft.project, draft.seat))
     draft = replace(draft, project=project, seat=seat)  # as its folder is named
     folder = root.records_of(draft.project, draft.kind)
-    require_writer(draft.seat or MEMORY, f"{folder}/{_name(draft, moment)}.md")
+    own = f"{root.join(root.project(project))}/{seat}" if project != SHARED else ""
+    require_writer(draft.seat or MEMORY, f"{folder}/{_name(draft, moment)}.md", folder=own)
     if needs_body:
         draft.require_body()
     return CheckedDraft(draft, folder)

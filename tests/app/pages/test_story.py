@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from oracle.app.delivery import handoffs
+from oracle.app.delivery import story as stories
 from oracle.app.pages.story import ORACLE, draw, steps
 from oracle.domain.values import replace
 from tests.app.pages.test_graph import HOSTILE
@@ -13,7 +13,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def tell(squad, task_id="Q-1"):
-    return handoffs.tell(squad.oracle, task_id)
+    return stories.tell(squad.oracle, task_id)
 
 
 def told(story):

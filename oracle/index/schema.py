@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from oracle.wording import from_json, to_json
 
-SCHEMA_VERSION = "22"
+SCHEMA_VERSION = "23"
 """Raise this with every change of tables, extraction or folding. An index with another version is rebuilt."""
 
 TABLES = (

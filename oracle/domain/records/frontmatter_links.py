@@ -47,12 +47,21 @@ def _reference(text: str) -> str:
     ref = ref.removeprefix("[[").removesuffix("]]").split("|")[0].strip(" <>").replace("\\", "/")
     if "#" in ref:
         ref = compiled(_ANCHOR).sub("", ref)
-    ref = ref.rpartition("/.agents/memory/")[2]
+    ref = ref.removeprefix("oracle://record/").rpartition("/.agents/memory/")[2]
     if ref.startswith("/"):
-        ref = ref[1:] if ref.startswith(("/projects/", "/shared/", "/learnings/")) else ""
+        ref = _below_root(ref)
     for suffix in (".md", ".json"):
         ref = ref.removesuffix(suffix)
     return "" if says_nothing(ref) else ref
+
+
+def _below_root(path: str) -> str:
+    """Return what an absolute path names in any Root, which begins with the last folder that every Root has; "" for none."""
+    for folder in ("projects/", "shared/", "learnings/"):
+        _, found, rest = path.rpartition(f"/{folder}")
+        if found:
+            return folder + rest
+    return ""
 
 
 def tasks_in(text: str) -> list[str]:

@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 
 RELATIONS = ("supersedes", "retires", "contradicts", "supports", "extends", "derived-from")
 _TASK_KEYS = ("task_id", "related_task_ids", "related_task", "related-task")
-_RELATION_KEYS = {"derived_from": "derived-from", **{name: name for name in RELATIONS}}
+_SUPERSEDED_BY = "superseded_by"
+_RELATION_KEYS = {
+    "derived_from": "derived-from",
+    _SUPERSEDED_BY: "references-record",
+    **{name: name for name in RELATIONS},
+}
 RETIRING = ("supersedes", "retires")
 _FOLDER_KINDS = {
     "decisions": "decision",
@@ -62,7 +67,8 @@ _KEYS = {name.replace("_", "").replace("-", ""): name.replace("-", "_") for name
 }
 """Which field a key means that is not itself the name of a field: in small letters, without `-`, `_` and blanks."""
 
-_NAME_KEYS = frozenset(("name", "alias", "aliases"))
+_NAME_KEYS = frozenset(("name", "alias", "aliases", "id"))
+_ENDED = ("superseded", "retired")
 _MAX_TITLE = 300
 
 
@@ -73,6 +79,8 @@ class Relation:
     type: str
     target: str
     line: int
+    key: str = ""
+    """The field that states it, if that is not called as the relation is."""
 
 
 @value
@@ -119,6 +127,7 @@ def interpret(document: Document, slug: str, path: str, *, mtime_ns: int, source
         project = _field(fields, "project") or (folders[1] if folders[0] == "projects" and len(folders) > 2 else "")
         seat, claims_seat = _seats(fields, folders)
     problems += more
+    relations = tuple(_relations(known))
     return Record(
         slug=slug,
         path=path,
@@ -126,14 +135,14 @@ def interpret(document: Document, slug: str, path: str, *, mtime_ns: int, source
         seat=seat,
         kind=fold_name(kind or _kind_from(folders)),
         title=_title(known, name) if source is None else _title_in(source, known, name),
-        status=_field(fields, "status").lower(),
+        status=_status(fields),
         author=_field(fields, "author"),
         task_id="" if says_nothing(task_id := _field(fields, "task_id")) else task_id,
         ts=ts,
         sort_ts=moment or timestamps.from_name(name) or timestamps.from_mtime(mtime_ns),
         confidence=_field(fields, "confidence"),
         claims_seat=claims_seat,
-        relations=tuple(_relations(known)),
+        relations=relations,
         document=document,
         problems=(*document.problems, *problems) if problems else document.problems,
     )
@@ -163,13 +172,15 @@ def understand(document: Document) -> Document:
 
 
 def names_of(document: Document) -> tuple[str, ...]:
-    """Return the names that a record gives itself for links: `name`, `alias` and `aliases`, whatever their case.
+    """Return the names that a record gives itself for links: `name`, `alias`, `aliases` and `id`, whatever their case.
 
     Aliases in one line may be parted by commas; the whole line is a name too.
     """
     stated = [(key.lower(), item) for key, item in document.fields.items() if key.lower() in _NAME_KEYS]
     listed = [text for _, item in stated for text in as_list(item)]
-    lines = [item for key, item in stated if key != "name" and isinstance(item, str) and not item.startswith("[")]
+    lines = [
+        item for key, item in stated if key not in ("name", "id") and isinstance(item, str) and not item.startswith("[")
+    ]
     parts = [part for line in lines for part in line.translate(SEPARATORS).split(",")]
     texts = (" ".join(text.split()).removeprefix("[[").removesuffix("]]") for text in (*listed, *parts))
     return tuple(dict.fromkeys(text for text in texts if text and len(text) <= _MAX_TITLE))
@@ -204,6 +215,13 @@ def _field(fields: Mapping[str, Value], key: str) -> str:
     """Return a field of one word, "" for what spans lines."""
     text = _stated(fields, key)
     return "" if "\n" in text else text
+
+
+def _status(fields: Mapping[str, Value]) -> str:
+    """Return the status of a record; one that names its successor is superseded."""
+    status = _field(fields, "status").lower()
+    is_ended = status in _ENDED or not any(references_in(text) for text in as_list(fields.get(_SUPERSEDED_BY, "")))
+    return status if is_ended else _ENDED[0]
 
 
 def _stated(fields: Mapping[str, Value], key: str) -> str:
@@ -289,7 +307,8 @@ def _relations(document: Document) -> list[Relation]:
         if key in _RELATION_KEYS:
             line = document.key_lines.get(key, 1)
             texts = [text for item in as_list(stated) for text in references_in(item)]
-            found += [Relation(_RELATION_KEYS[key], text, line) for text in texts]
+            named = key if key == _SUPERSEDED_BY else ""
+            found += [Relation(_RELATION_KEYS[key], text, line, named) for text in texts]
         elif key in _TASK_KEYS:
             line = document.key_lines.get(key, 1)
             tasks = [task for item in as_list(stated) for task in tasks_in(item)]

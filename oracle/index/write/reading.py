@@ -106,7 +106,8 @@ def read_bytes(
         record.ts, record.sort_ts, record.confidence, record.claims_seat,
     )  # fmt: skip
     title, body = ("", "") if is_scanned(path) else (fold(record.title), fold(_searched(known)))
-    names = [(reference_key(name), name) for name in names_of(document)]
+    own = reference_key(slug.rpartition("/")[2])  # that of its file is no other name
+    names = [(key, name) for name in names_of(document) if (key := reference_key(name)) != own]
     if source is not None and stat.size > MAX_BYTES and source.kind not in WHOLE:
         reason = say("The file is larger than {size} MiB; the rest of it is not read.", size=MAX_BYTES // 1024 // 1024)
     problems += [problem_columns(1, reason)] if reason else []
@@ -122,7 +123,7 @@ def _links_of(
     refs: dict[tuple[str, str], tuple[str, int]] = {}
     for relation in record.relations:
         bucket = edges if is_entity(relation.target) else refs
-        snippet = f"{relation.type}: {relation.target}"[:160]
+        snippet = f"{relation.key or relation.type}: {relation.target}"[:160]
         bucket.setdefault((relation.type, settle_target(relation.target, patterns)), (snippet, relation.line))
     for text, first_line in _prose(known):
         found = extract(text, patterns)

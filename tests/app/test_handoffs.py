@@ -156,7 +156,7 @@ def test_a_wake_up_without_a_session_says_what_helps_and_how_often_it_was_tried(
         told = (
             f"memory was not woken in {tries} {'try' if tries == 1 else 'tries'}: no session of this name is running."
         )
-        assert listed.action.startswith(f"{told} Start it in tmux")
+        assert listed.action.startswith(f"{told} Start it in the tmux session demo-memory and")
         assert (listed.handoff.next_seat(), listed.command.split()[1]) == ("memory", "deliver")
         squad.oracle.resume()
     squad.deliver()

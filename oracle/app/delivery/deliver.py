@@ -116,9 +116,9 @@ def deliver(context: Context, delivery: Delivery) -> Delivered:
 
     Raises SecretFound, PrivacyBlocked (nothing is written), ClaimsFailed if strict, HandoffFailed, UsageError, NoProfile.
     Raises OwnershipError unless a memory seat answers. Raises CompletionRefused for a question to people.
-    Raises Conflict for another answer, which is kept. Raises OtherAsker for a seat that did not ask while another waits,
-    MistypedTask for an id that nobody asked under and that is nearly that of a task that waits, NotAsked for any other one if
-    the delivery needs a question.
+    Raises Conflict for another answer, which is kept. Raises OtherAsker for a seat that did not ask while another waits.
+    Raises MistypedTask for an id that nobody asked under and that is nearly that of a task that waits. Raises NotAsked for any
+    other id that nobody asked under, if the delivery needs a question.
     """
     team, work, verified, redacted = prepare_clean(context, delivery)
     done = hand_over(context, team, work, wake_until=delivery.wake_until)

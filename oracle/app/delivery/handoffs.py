@@ -27,7 +27,7 @@ STATES = tuple(step.value for step in HandoffStep if step is not HandoffStep.NON
 
 
 @value
-class Choice:
+class AnswerChoice:
     """One way to settle a conflict: the file of the answer that will count, and the command."""
 
     path: str
@@ -61,7 +61,7 @@ class ListedHandoff:
     machine: str = ""
     is_away: bool = False
     """Whether nobody saw that machine lately."""
-    choices: tuple[Choice, ...] = ()
+    choices: tuple[AnswerChoice, ...] = ()
 
     @property
     def state_shown(self) -> Sentence | str:
@@ -174,7 +174,7 @@ def as_listed(context: Context, team: Team, found: Sequence[Handoff], now: float
     return listed
 
 
-def _choices(context: Context, team: Team, handoff: Handoff) -> Iterator[Choice]:
+def _choices(context: Context, team: Team, handoff: Handoff) -> Iterator[AnswerChoice]:
     """Yield the ways to settle a conflict, the current answer first."""
     if handoff.state.party is not Party.OPERATOR:
         return
@@ -182,7 +182,7 @@ def _choices(context: Context, team: Team, handoff: Handoff) -> Iterator[Choice]
     for path in (current, *responses.conflicts_of(context.root, handoff.task_id)):
         if os.path.exists(path):
             words = (*_deliver(team, handoff), "--response-file", path, "--supersede")
-            yield Choice(path, path == current, _join(words))
+            yield AnswerChoice(path, path == current, _join(words))
 
 
 def _deliver(team: Team, handoff: Handoff) -> tuple[str, ...]:
@@ -270,8 +270,9 @@ def last_reason(entry: InboxEntry) -> str:
 
 
 def _unreached(entry: InboxEntry) -> Unreached | None:
-    is_absent = entry.last_error.startswith(wakeups.ABSENT)
-    return Unreached(last_reason(entry), entry.tries) if is_absent else None
+    if not entry.last_error.startswith(wakeups.ABSENT):
+        return None
+    return Unreached(last_reason(entry), entry.tries, f"{entry.text('project')}-{entry.text('seat')}")
 
 
 def _outside(context: Context) -> Outside:

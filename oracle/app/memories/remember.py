@@ -31,7 +31,7 @@ from oracle.index.read import memories as places
 from oracle.index.read import query
 from oracle.store.markdown import records
 from oracle.store.root import projects
-from oracle.wording import say, say_each
+from oracle.wording import Sentence, say, say_each
 
 _PAGES = ("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", "AGENTS.md", "GEMINI.md")
 """Files that a coding agent reads at the start of each session anyway."""
@@ -143,8 +143,13 @@ def _require_parts(note: Note) -> None:
     if missing:
         raise UsageError(
             say("A memory of the type {type} says why it holds and how to apply it.", type=note.type),
-            hint=say("Add {missing}.", missing=[_DESCRIBED[name] for name in missing]),
+            hint=say_missing(missing),
         )
+
+
+def say_missing(missing: tuple[str, ...]) -> Sentence:
+    """Return what to add for parts that a note still needs."""
+    return say("Add {missing}.", missing=[_DESCRIBED[name] for name in missing])
 
 
 def _require_kept(context: Context, note: Note, parts: Parts, folder: str) -> None:

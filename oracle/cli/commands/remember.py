@@ -55,6 +55,7 @@ def remember(
 ) -> None:
     """Remember something for later sessions."""
     from oracle.app.memories import remember as memories
+    from oracle.domain.values import replace
 
     said = read_body(None, None, text) if text == STANDARD_INPUT else text
     folder = os.getcwd()  # noqa: PTH109
@@ -65,14 +66,15 @@ def remember(
             title,
             why,
             how_to_apply,
-            project or _project(context, kind, folder),
             author=author,
             source=source,
             task_id=task_id,
             supersedes=tuple(supersedes or ()),
             is_another=another,
         )
-        note = _ask_for_parts(call, note)
+        missing = memories.missing_parts(note)
+        note = replace(note, project=project or _project(context, kind, folder, missing))
+        note = _ask_for_parts(call, note, missing)
         kept = memories.remember(
             context, note, folder=folder, secrets=secrets, dry_run=dry_run, new_project=new_project
         )
@@ -86,25 +88,30 @@ def remember(
     print_written(call, kept.written)
 
 
-def _project(context: Context, kind: str, folder: str) -> str:
-    """Return the project of a memory for which none was named. Raises UsageError for a project memory without one."""
+def _project(context: Context, kind: str, folder: str, missing: tuple[str, ...]) -> str:
+    """Return the project of a memory for which none was named. Raises UsageError for a project memory without one.
+
+    It names `missing` parts too, so that one refusal names all.
+    """
     from oracle.app.prompting.seats import project_of
     from oracle.domain.records.remembered import PROJECT, USER
 
     found = "" if kind == USER else project_of(context, folder, os.environ)
     if kind == PROJECT and not found:
+        from oracle.app.memories.remember import say_missing
+
+        hint = say("Name the project with --project.")
         raise UsageError(
-            say("No registered project has its repository here."), hint=say("Name the project with --project.")
+            say("No registered project has its repository here."),
+            hint=say("{what} {hint}", what=hint, hint=say_missing(missing)) if missing else hint,
         )
     return found or SHARED
 
 
-def _ask_for_parts(call: Call, note: Note) -> Note:
+def _ask_for_parts(call: Call, note: Note, missing: tuple[str, ...]) -> Note:
     """Return the note with the parts that its type needs, asked for in a terminal."""
-    from oracle.app.memories.remember import missing_parts
     from oracle.domain.values import replace
 
-    missing = missing_parts(note)
     if not missing or call.as_json or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return note
     import typer

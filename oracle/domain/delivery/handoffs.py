@@ -190,10 +190,11 @@ def is_stale(found: State, age: float) -> bool:
 
 @value
 class Unreached:
-    """A seat that was not found in tmux, in that many tries."""
+    """A seat that was not found in tmux, in that many tries, and the session in which it is looked for."""
 
     reason: str
     tries: int
+    session: str
 
     def advise(self, seat: str, *, is_answered: bool) -> Sentence:
         """Return what helps: to start the seat, or to go on without the wake-up."""
@@ -205,9 +206,17 @@ class Unreached:
             reason=self.reason,
         )
         if is_answered:
-            hint = say("Start it in tmux and run `oracle resume`, or read the answer and acknowledge it: `oracle ack`.")
+            hint = say(
+                "Start it in the tmux session {session} and run `oracle resume`, "
+                "or read the answer and acknowledge it: `oracle ack`.",
+                session=self.session,
+            )
         else:
-            hint = say("Start it in tmux and run `oracle resume`, or let it read the dispatch without a wake-up.")
+            hint = say(
+                "Start it in the tmux session {session} and run `oracle resume`, "
+                "or let it read the dispatch without a wake-up.",
+                session=self.session,
+            )
         return say("{what} {hint}", what=failed, hint=hint)
 
 

@@ -23,6 +23,6 @@ def serious_findings(page: Page) -> list[tuple[str, list[str]]]:
     page.evaluate(_SCRIPT.read_text(encoding="utf-8"))
     return [
         (one["id"], [node["html"][:160] for node in one["nodes"][:3]])
-        for one in page.evaluate("axe.run()")["violations"]
+        for one in page.evaluate("axe.run({resultTypes: ['violations']})")["violations"]
         if one["impact"] in ("serious", "critical")
     ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,30 +15,17 @@ from oracle.index import fold
 from tests.e2e.axe import needs_axe, serious_findings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from playwright.sync_api import Browser
 
-CHROMIUM = shutil.which("chromium")
 SIZES = {"phone": (390, 844), "tablet": (820, 1180), "desktop": (1440, 900)}
 EVIL = "https://evil.example"
 HOSTILE = f"</title><img src={EVIL}/a.png onerror=alert(1)>"
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Debian's chromium on the PATH")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Start the browser of the system."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright, of the extra dev")
-    with playwright.sync_playwright() as started:
-        found = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield found
-        found.close()
 
 
 class Visit:
     """A page that was opened from disk, with every request, dialog and error that it made."""
 
-    def __init__(self, browser: Any, path: Path, **settings: Any) -> None:
+    def __init__(self, browser: Browser, path: Path, **settings: Any) -> None:
         self.requests: list[str] = []
         self.trouble: list[str] = []
         self.page = browser.new_page(**settings)
@@ -65,9 +51,10 @@ def write(root: Path, name: str, text: str, *, day: int = 1, more: str = "") -> 
     path.write_text(f"---\nts: 2026-11-{day:02}T10:00:00Z\n{more}---\n\n{text}\n", encoding="utf-8")
 
 
-@pytest.fixture
-def exported(root: Path, tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Export four records, one of them replaced, one hostile."""
+    root = tmp_path_factory.mktemp("memory")
     write(root, "retry", "# Retry webhooks\n\nThe café answers ＡＲＥＮＡ-7. See [[limits]] and [[gone]].", day=4)
     write(
         root,
@@ -83,12 +70,12 @@ def exported(root: Path, tmp_path: Path) -> Path:
         f"<meta http-equiv=refresh content='0;url={EVIL}'> <base href={EVIL}> <iframe src={EVIL}></iframe>\n"
     )
     write(root, "hostile", hostile, more=f"title: '{HOSTILE}'\n")
-    out = tmp_path / "shop.html"
+    out = tmp_path_factory.mktemp("page") / "shop.html"
     assert run(["--memory-dir", str(root), "export", "html", str(out)]) == 0
     return out
 
 
-def test_it_opens_from_disk_and_loads_nothing(browser: Any, exported: Path) -> None:
+def test_it_opens_from_disk_and_loads_nothing(browser: Browser, exported: Path) -> None:
     visit = Visit(browser, exported)
     assert len(visit.shown()) == 4
     for link in visit.page.locator("a[href^='#']").all():
@@ -101,24 +88,22 @@ def test_it_opens_from_disk_and_loads_nothing(browser: Any, exported: Path) -> N
     assert visit.page.locator("a[href^='javascript']").count() == 0
 
 
-@pytest.mark.parametrize(
-    ("words", "titles"),
-    [
-        ("webhooks", ["Retry webhooks"]),
-        ("RETRY webh", ["Retry webhooks"]),
-        ("cafe", ["Retry webhooks"]),
-        ("arena-7", ["Retry webhooks"]),
-        ("上限", ["限流规则"]),
-        ("的上限", []),
-        ("the limits", ["Retry webhooks", "限流规则", "Old limits"]),
-        ("nowhere", []),
-        ("", ["Retry webhooks", "限流规则", "Old limits", HOSTILE]),
-    ],
-)
-def test_the_search_finds_words_as_the_index_folds_them(
-    browser: Any, exported: Path, words: str, titles: list[str]
-) -> None:
-    assert Visit(browser, exported).search(words) == titles
+FOUND = {
+    "webhooks": ["Retry webhooks"],
+    "RETRY webh": ["Retry webhooks"],
+    "cafe": ["Retry webhooks"],
+    "arena-7": ["Retry webhooks"],
+    "上限": ["限流规则"],
+    "的上限": [],
+    "the limits": ["Retry webhooks", "限流规则", "Old limits"],
+    "nowhere": [],
+    "": ["Retry webhooks", "限流规则", "Old limits", HOSTILE],
+}
+
+
+def test_the_search_finds_words_as_the_index_folds_them(browser: Browser, exported: Path) -> None:
+    visit = Visit(browser, exported)
+    assert {words: visit.search(words) for words in FOUND} == FOUND
 
 
 FOLDED = (
@@ -132,13 +117,13 @@ FOLDED = (
 )
 
 
-@pytest.mark.parametrize("text", FOLDED)
-def test_the_script_folds_as_the_index_does(browser: Any, exported: Path, text: str) -> None:
+def test_the_script_folds_as_the_index_does(browser: Browser, exported: Path) -> None:
     page = Visit(browser, exported).page
-    assert page.evaluate(f"words({json.dumps(text)})") == fold.tokens(text)
+    folded = {text: page.evaluate(f"words({json.dumps(text)})") for text in FOLDED}
+    assert folded == {text: fold.tokens(text) for text in FOLDED}
 
 
-def test_the_search_fades_what_it_did_not_find_in_the_drawings(browser: Any, exported: Path) -> None:
+def test_the_search_fades_what_it_did_not_find_in_the_drawings(browser: Browser, exported: Path) -> None:
     visit = Visit(browser, exported)
 
     def clear() -> set[str]:
@@ -159,13 +144,13 @@ def test_the_search_fades_what_it_did_not_find_in_the_drawings(browser: Any, exp
 @needs_axe
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("words", ["", "webhooks"])
-def test_axe_finds_nothing_serious(browser: Any, exported: Path, scheme: str, words: str) -> None:
+def test_axe_finds_nothing_serious(browser: Browser, exported: Path, scheme: str, words: str) -> None:
     visit = Visit(browser, exported, color_scheme=scheme, bypass_csp=True)
     visit.search(words)
     assert serious_findings(visit.page) == []
 
 
-def test_a_link_to_a_record_that_the_search_hides_shows_it(browser: Any, exported: Path) -> None:
+def test_a_link_to_a_record_that_the_search_hides_shows_it(browser: Browser, exported: Path) -> None:
     visit = Visit(browser, exported)
     visit.search("webhooks")
     visit.page.click("article:visible a")
@@ -173,7 +158,7 @@ def test_a_link_to_a_record_that_the_search_hides_shows_it(browser: Any, exporte
     assert visit.page.locator("article:target > h2:first-child").inner_text() == "限流规则"
 
 
-def test_it_reads_and_prints_without_scripts(browser: Any, exported: Path) -> None:
+def test_it_reads_and_prints_without_scripts(browser: Browser, exported: Path) -> None:
     visit = Visit(browser, exported, java_script_enabled=False)
     assert len(visit.shown()) == 4
     assert not visit.page.locator("form").is_visible()
@@ -187,17 +172,17 @@ def test_it_reads_and_prints_without_scripts(browser: Any, exported: Path) -> No
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", SIZES)
-def test_it_fits_every_screen(browser: Any, exported: Path, tmp_path: Path, size: str, scheme: str) -> None:
+def test_it_fits_every_screen(browser: Browser, exported: Path, size: str, scheme: str) -> None:
     """Keep a picture in PAGE_PICTURES, if that names a folder, to be looked at."""
     width, height = SIZES[size]
     page = Visit(browser, exported, viewport={"width": width, "height": height}, color_scheme=scheme).page
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    folder = Path(os.environ.get("PAGE_PICTURES") or tmp_path)
-    page.screenshot(path=folder / f"export-{size}-{scheme}.png", full_page=True)
+    if folder := os.environ.get("PAGE_PICTURES"):
+        page.screenshot(path=f"{folder}/export-{size}-{scheme}.png", full_page=True)
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_a_large_graph_begins_at_its_target(browser: Any, root: Path, tmp_path: Path, size: str) -> None:
+def test_a_large_graph_begins_at_its_target(browser: Browser, root: Path, tmp_path: Path, size: str) -> None:
     for number in range(60):
         write(root, f"n{number}", f"# Note {number}\n\nSee [[n{number // 4}]] and [[n{number // 9}]].")
     out = tmp_path / "notes.html"
@@ -209,7 +194,7 @@ def test_a_large_graph_begins_at_its_target(browser: Any, root: Path, tmp_path: 
     assert frame["y"] <= node["y"] <= frame["y"] + frame["height"]
 
 
-def test_the_policy_names_the_style_and_the_script_that_are_there(browser: Any, exported: Path) -> None:
+def test_the_policy_names_the_style_and_the_script_that_are_there(browser: Browser, exported: Path) -> None:
     page = Visit(browser, exported).page
     assert page.evaluate("getComputedStyle(document.querySelector('article')).borderTopStyle") == "solid"
     assert page.locator("form").is_visible()

@@ -60,7 +60,7 @@ class RecordPage:
     """
 
     __slots__ = (
-        "asks", "chunks", "dated", "headings", "is_conversation", "lengths", "lines", "name", "passages", "postings",
+        "_words", "asks", "chunks", "dated", "headings", "is_conversation", "lengths", "lines", "name", "passages", "postings",
         "sentences", "shift", "speakers", "title", "whole",
     )  # fmt: skip
 
@@ -87,14 +87,17 @@ class RecordPage:
                 self.postings.setdefault(word, []).append(number)
         self.chunks: list[EmbeddingChunk] = []
         self.sentences: PageSentences | None = None
+        self._words: frozenset[str] | None = None
 
     def days(self) -> list[Day]:
         """Return the dates that the head of the record names. Only a question with a date needs them."""
         return days_in(self.dated)
 
-    def words(self) -> set[str]:
+    def words(self) -> frozenset[str]:
         """Return the different words of the page, its title and its headings."""
-        return {*self.postings, *self.title, *(word for words in self.headings.values() for word in words)}
+        if self._words is None:
+            self._words = frozenset(self.postings).union(self.title, *self.headings.values())
+        return self._words
 
     def parties(self) -> set[str]:
         """Return the words of the names of those who speak in a conversation more than once: `Date: …` may be a field."""

@@ -209,28 +209,30 @@ class Ranking:
         page, counts = self.pages[source], self._counts[source]
         title = self.terms_in(page.title)
         headings = {above: self.terms_in(words) for above, words in page.headings.items()}
+        of_title = {number: _TITLE * n for number, n in title.items()}
         for at, passage in enumerate(page.passages):
             if passage.is_heading and len(page.passages) > 1:
                 continue
             heading, own = headings[passage.headings], counts.get(at, {})
-            ease = 1 - _B + _B * page.lengths[at] / self._average
-            times: dict[int, float] = {number: _TITLE * n for number, n in title.items()}
-            fields = [(_HEADING, heading), (1 / ease, own)]
-            fields += [(weight, counts[at + step]) for step, weight in _BESIDE if at + step in counts]
-            for weight, terms in fields:
-                for number, n in terms.items():
-                    times[number] = times.get(number, 0.0) + weight * n
+            times = dict(of_title)
+            _add_times(times, heading, _HEADING)
+            _add_times(times, own, 1 / (1 - _B + _B * page.lengths[at] / self._average))
+            for step, weight in _BESIDE:
+                _add_times(times, counts.get(at + step, {}), weight)
             if times:
                 scored = Scored(source, page, at, frozenset({*own, *title, *heading}))
-                points = (self.weights[number] * x * (_K1 + 1) / (x + _K1) for number, x in times.items())
-                scored.add("words", sum(points))
+                scored.add("words", sum([self.weights[n] * x * (_K1 + 1) / (x + _K1) for n, x in times.items()]))
                 yield scored
 
     def terms_in(self, words: Sequence[str]) -> dict[int, int]:
         """Return how often each term occurs among some words, those of several words in a row too: `retry_count`."""
-        found = dict(Counter(self._term_of[word] for word in words if word in self._term_of))
+        found: dict[int, int] = {}
+        for word in words:
+            if word in self._term_of:
+                number = self._term_of[word]
+                found[number] = found.get(number, 0) + 1
         for number, row in self._rows:
-            if times := self._times(words, row):
+            if len(words) >= len(row) and (times := self._times(words, row)):
                 found[number] = times
         return found
 
@@ -266,6 +268,12 @@ class Ranking:
         for number, weight in weights.items():
             if number not in terms:
                 yield " ".join(self.question.terms[number].tokens), weight / whole
+
+
+def _add_times(times: dict[int, float], terms: Mapping[int, int], weight: float) -> None:
+    """Add how often terms occur in a field, by its weight."""
+    for number, n in terms.items():
+        times[number] = times.get(number, 0.0) + weight * n
 
 
 def _least_share(held: frozenset[int], wanted: frozenset[int], scales: Iterable[Sequence[float]]) -> float:

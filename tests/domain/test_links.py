@@ -175,6 +175,12 @@ ONLY = [
     ("done (abc1234), (abc1235). (abc1236)", "commit", ["abc1234", "abc1235", "abc1236"]),
     ("commit deadbee and commit 1234567", "commit", ["deadbee", "1234567"]),
     ("(deadbeef) (1234567) (20260401) f(abc1234) (abc1234)(x) merged 20260401 recommit abc1234", "commit", []),
+    (
+        "merged as abc1234, fixed in [abc1235](u), landed by abc1236 and abc1237",
+        "commit",
+        ["abc1234", "abc1235", "abc1236", "abc1237"],
+    ),
+    ("merged with defaced, fixed in 1234567, committed as 20260401, prefixed in abc1234, fixed abc1234", "commit", []),
     (f"commit {'a1' * 20} commit {'b2' * 21} commit abc123", "commit", ["a1" * 20]),
     # keys
     ("[KEY:  a  b ] [KEY: a\nb] [KEY:] [KEY: ] [key: c]", "key", ["a b"]),

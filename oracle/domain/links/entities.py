@@ -274,10 +274,25 @@ def _is_span(first: str, last: str) -> bool:
 # Commits --------------------------------------------------------------------------------------------------------------
 
 _HEX = r"([0-9a-fA-F]{7,40}+)(?![A-Za-z0-9_]|-[0-9a-fA-F]{4}-)"  # and not a UUID
-_COMMIT_CUES = ("commit", "merg", "cherry", "revert", "sha", "fixes", "提交", "合并", "回滚", "还原")
+_COMMIT_CUES = (
+    "commit",
+    "merg",
+    "cherry",
+    "revert",
+    "sha",
+    "fixe",
+    "landed",
+    "introduced",
+    "提交",
+    "合并",
+    "回滚",
+    "还原",
+)
 _ASCII_CUES = tuple(cue for cue in _COMMIT_CUES if cue.isascii())
-_INTRODUCED = r"(?:\s{1,3}+|[:=]\s{0,3}+)\[?+" + _HEX
+_MIXED = r"(?=\[?[0-9]*+[a-fA-F])(?=\[?[a-fA-F]*+[0-9])"  # neither a date nor an English word
+_INTRODUCED = r"(?:\s{1,3}+(?:(?:as|in|by|at|with)\s{1,3}+" + _MIXED + r")?+|[:=]\s{0,3}+)\[?+" + _HEX
 _CUE = r"(?:(commit(?:s|ted)?)|merge[ds]?|merging|cherry.?pick(?:ed|s|ing)?|revert(?:ed|s|ing)?|sha"
+_CUE += r"|(?:fixed|landed|introduced)(?=\s{1,3}(?:as|in|by|at|with)\s)"
 _CUE += r"|fixes(?=: [0-9a-fA-F]{7,40} \(\"))"  # a trailer of Linux and others
 _ASCII_COMMIT = _CUE + _INTRODUCED  # for small letters: ignoring case makes a pattern slow to compile
 _COMMIT = f"(?i:{_CUE}){_INTRODUCED}" + r"|(?:(提交)|合并|回滚|还原)(?:了|于|：|:)?\s{0,3}+\[?+" + _HEX

@@ -28,17 +28,6 @@ else:
 _FIRST_FREE = 3
 
 
-def root_in(words: Sequence[str]) -> str | None:
-    """Return the Root that `--memory-dir` names among the words of a command, before any parser reads them; the last one counts."""
-    named = None
-    for word, following in zip(words, [*words[1:], None], strict=False):
-        if word == "--memory-dir":
-            named = following
-        elif word.startswith("--memory-dir="):
-            named = word.partition("=")[2]
-    return named
-
-
 def speak_utf8() -> None:
     """Restart the same command in Python's UTF-8 mode.
 

@@ -46,8 +46,8 @@ def as_json(document: object) -> str:
 class Table:
     """Rows for people: on a terminal below headings, through a pipe one line a row with tabs between the cells.
 
-    `faint` names rows by number. The others name columns: `stacked` ones share the last cell of a row on a terminal, each on a
-    line of its own, and `names` are slugs and targets, which a terminal shows shortened unless `is_full`.
+    `faint` names rows by number, `stacked` and `names` name columns. On a terminal the stacked ones share the last cell of a
+    row, each on its own line. Names are slugs and targets, which a terminal shows shortened unless `is_full`.
     """
 
     headings: tuple[str, ...]

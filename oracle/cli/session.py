@@ -298,8 +298,7 @@ def _complain(asked: str) -> None:
 
 def _configured(words: Sequence[str]) -> str:
     """Return the language that the Root sets. An unusable Root is reported elsewhere."""
-    from oracle.app.settings import Root, choose_root, load_language
-    from oracle.process import root_in
+    from oracle.app.settings import Root, choose_root, load_language, root_in
 
     try:
         return load_language(Root(choose_root(root_in(words))))

@@ -44,7 +44,8 @@ def serve(main: Callable[[list[str]], int]) -> int:
     except Exception as error:  # noqa: BLE001 - the one place where a front ends
         _silence_output()
         from oracle.app.root import unexpected
-        from oracle.process import lost_folder, root_in
+        from oracle.app.settings import root_in
+        from oracle.process import lost_folder
 
         return report(lost_folder(error) or unexpected(root_in(sys.argv), error))
     return code

@@ -42,6 +42,8 @@ def put(root: Path, name: str, text: str) -> None:
         ("projects/shop/builder/notes", "one.md"),
         ("projects/shop/builder/notes", "./one"),
         ("linked", "one.md"),
+        (".", "[[projects/shop/builder/notes/one]]"),
+        ("projects/shop/builder/notes", " [[./one]] "),
     ],
 )
 @pytest.mark.parametrize("is_linked", [False, True])

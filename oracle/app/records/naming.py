@@ -33,8 +33,8 @@ _LIKELY = 0.6
 def find(context: Context, text: str, *, fresh: bool = False) -> str:
     """Return the record or entity that a person named and that links may lead to. Raises NotInMemory, UsageError.
 
-    A record's name without its stamp, the words of its title or a part of its slug will do, and of an entity its value, a part
-    of a hash or the end of a path. Of several namesakes the newest is taken, with a warning.
+    A record may be named without its stamp, by the words of its title or by a part of its slug. An entity may be named by its
+    value, a part of a hash or the end of a path. Of several namesakes the newest is taken, with a warning.
     """
     name = resolve(context, text)
     return context.index.find(lambda connection: find_target(context, connection, name), fresh=fresh)

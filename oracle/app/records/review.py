@@ -24,8 +24,8 @@ from oracle.store.root.layout import Root
 from oracle.wording import Sentence, say
 
 _DUPLICATE, _LONG_DUPLICATE, _LONG = 0.65, 0.8, 60
-"""Share of common words (Jaccard) from which two records are near-duplicates, and from which they are if both have so many
-different words: long records on one subject, or of one template, share half of theirs."""
+"""Share of common words (Jaccard) from which two records are near-duplicates; and the share for two long records, which have at
+least so many different words. Long records on one subject, or of one template, share half of their words."""
 
 _LINK = r"\[\[[^\]\n]*\]\]|https?://\S+"
 _MOST_CHARACTERS = 4_000

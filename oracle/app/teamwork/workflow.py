@@ -28,7 +28,7 @@ from oracle.errors import NoProfile, OracleError, UsageError
 from oracle.store.delivery import handoffs, task_tree
 from oracle.store.delivery.entries import InboxEntry
 from oracle.store.delivery.task_tree import TaskTree
-from oracle.wording import joined, say
+from oracle.wording import say
 
 TEMPLATE = "brief-driven"
 OLD_AFTER = 3.0
@@ -88,12 +88,7 @@ def create_task(
     """
     fields = {"project": project, "task_id": task_id, "template": template}
     guard.clean(context, fields, guard.FIXED, what=say("The handoff"))
-    faults = rules.find_faults(steps)
-    if faults:
-        raise UsageError(
-            say("The workflow can't be followed: {faults}.", faults=joined("; ", faults)),
-            hint=say("Correct the steps."),
-        )
+    rules.require_sound(steps, say("Correct the steps."))
     tree, team = tree_of(context, project)
     folder = task_tree.folder_of(tree.tasks_root, task_id)
     if team is None:

@@ -5,8 +5,8 @@
     ---
     _via Memory @ 2026-04-27T18:30:00Z | project=demo | session=demo-memory | task_id=T-1 | verdict=PASS_
 
-A body has no blank line and a field no blank, so that the last rule with the line below it is the footer, and nothing in a
-body can pass for it.
+A body has no blank line, and a field has no blank. So the last rule with the line below it is the footer, and nothing in a
+body can be taken for it.
 """
 
 from __future__ import annotations

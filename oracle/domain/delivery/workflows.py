@@ -192,6 +192,12 @@ def find_faults(steps: Sequence[WorkflowStep]) -> list[Sentence]:
     return [*faults, say("the steps {cycle} wait for each other", cycle=" → ".join(cycle))] if cycle else faults
 
 
+def require_sound(steps: Sequence[WorkflowStep], hint: str) -> None:
+    """Raise UsageError with the hint for a workflow that has a fault."""
+    if faults := find_faults(steps):
+        raise UsageError(say("The workflow can't be followed: {faults}.", faults=joined("; ", faults)), hint=hint)
+
+
 def _cycle(steps: Sequence[WorkflowStep]) -> list[str]:
     from graphlib import CycleError, TopologicalSorter
 
@@ -278,12 +284,7 @@ def advance(text: str, name: str, status: str) -> tuple[str, WorkflowStep]:
     lines = text.split("\n")
     spans = _spans(lines)
     steps = [_read_step(lines, span) for span in spans]
-    faults = find_faults(steps)
-    if faults:
-        raise UsageError(
-            say("The workflow can't be followed: {faults}.", faults=joined("; ", faults)),
-            hint=say("Correct workflow.md."),
-        )
+    require_sound(steps, say("Correct workflow.md."))
     step = find_step(steps, name)
     if step is None:
         known = [one.name for one in steps]

@@ -41,11 +41,18 @@ class Namesakes:
     def resolve(self, ref: str, source: str) -> str | None:
         """Return the slug of these that `ref` means in the record `source`, or None.
 
-        First the source's folder is tried, then every path that ends with the words: of the same project, in a folder above
-        the source, nearest in the tree, shortest, first in the alphabet. The case counts first, then it does not. If no path
-        is spelt so, the words are compared, then the names without their stamps: of the same project, newest, nearest,
-        shortest. Last come the names that records give themselves. A path that begins with `./` or `../` means just that
-        place.
+        The first of these that finds a record counts:
+
+        - the source's folder
+        - paths that end with the words, first with and then without regard to case
+        - paths of the same words
+        - names without their stamps
+        - names that records give themselves
+
+        A path that begins with `./` or `../` means just that place.
+
+        Of several paths that end so, one of the same project is taken. Then come a folder above the source, the nearest in the
+        tree, the shortest, the first in the alphabet. Where words are compared, the newest comes before the nearest.
 
         The answer is `source` when the words mean their own record, of which the caller makes no edge. But a bare title
         means a namesake of the same project before itself.

@@ -191,8 +191,8 @@ def _score_blocks(choices: Sequence[Choice]) -> dict[str, float]:
 def _choose_blocks(choices: Sequence[Choice], scores: Mapping[str, float]) -> tuple[str, ...]:
     """Return the blocks to look into, best first.
 
-    Task, session and durable memory are chosen when they come near the best of them, or for a preference that binds every
-    step; recent memory when they hold too little, or when nothing in them fits the goal as well.
+    Task, session and durable memory are chosen when they come near the best of them, or hold a preference that binds every
+    step. Recent memory is chosen when the others hold too little, or when it fits the goal better.
     """
     first = {name: score for name, score in scores.items() if name != RECENT}
     floor = _CUT_OF_BLOCKS * max(first.values(), default=0.0)

@@ -56,7 +56,7 @@ def rebuild(
             for statement in INDICES:
                 connection.execute(statement)
             writer = Writer(connection, root, now_ns=now_ns, bulk=True)
-            writer.check_configuration()
+            _check_configuration(writer, connection)
             writer.settle()
             set_meta(connection, "configuration", configuration)
             set_meta(connection, VERSION, str(now_ns))
@@ -65,6 +65,15 @@ def rebuild(
     if progress is not None:
         progress(taken, say("records linked"))
     return ReconcileReport(taken, 0, _print(database, taken), rebuilt=True)
+
+
+def _check_configuration(writer: Writer, connection: sqlite3.Connection) -> None:
+    """Report every invalid configuration file, even if no record is read with it."""
+    projects = connection.execute(
+        "SELECT path FROM folder WHERE path GLOB 'projects/*' AND path NOT GLOB 'projects/*/*'"
+    ).fetchall()
+    for folder in ("learnings", *(path for (path,) in projects)):
+        writer.patterns_of(f"{folder}/any")
 
 
 def _print(database: Database, taken: int) -> int:

@@ -59,7 +59,6 @@ class Writer:
         self._bulk = bulk
         self._targets: dict[str, int] = {}
         self._patterns: dict[str, Patterns] = {}
-        self._meanings: Meanings | None = None
         self._touched_keys: set[str] = set()
         self._touched_slugs: set[str] = set()
         self._dirty_sources: set[str] = set()
@@ -217,14 +216,6 @@ class Writer:
                 self.report(name, [problem_columns(1, why)])
         return self._patterns[project]
 
-    def check_configuration(self) -> None:
-        """Report every invalid configuration file, even if no record is read with it."""
-        projects = self._connection.execute(
-            "SELECT path FROM folder WHERE path GLOB 'projects/*' AND path NOT GLOB 'projects/*/*'"
-        ).fetchall()
-        for folder in ("learnings", *(path for (path,) in projects)):
-            self.patterns_of(f"{folder}/any")
-
     def target_id(self, name: str) -> int:
         """Return the number of a target, a new one if needed."""
         known = self._targets.get(name)
@@ -278,14 +269,15 @@ class Writer:
 
         Dirty marks are written last, so call this before the commit.
         """
-        for source in self._unsettled():
-            self._resolve(source)
+        if sources := self._unsettled():
+            meanings = Meanings(self._connection)
+            for source in sources:
+                self._resolve(source, meanings)
         self._mark_retired()
         self._write_dirty()
         if self._has_changed:
             set_meta(self._connection, VERSION, str(int(get_meta(self._connection, VERSION) or 0) + 1))
             self._has_changed = False
-        self._meanings = None
         self._pending.clear()
         self._touched_keys.clear()
         self._touched_slugs.clear()
@@ -305,14 +297,13 @@ class Writer:
         rows = self._connection.execute("SELECT DISTINCT source_id FROM reference WHERE key = ?", (key,))
         return [source for (source,) in rows]
 
-    def _resolve(self, source: int) -> None:
+    def _resolve(self, source: int, meanings: Meanings) -> None:
         rows = self._connection.execute(
             "SELECT type, ref, reference.key, snippet, line, target_id, resolved, slug, seat FROM reference"
             " JOIN record ON id = source_id WHERE source_id = ? ORDER BY line, type, ref",
             (source,),
         ).fetchall()
         slug, seat = rows[0][-2:] if rows else ("", "")
-        meanings = self._meanings = self._meanings or Meanings(self._connection)
         edges: dict[tuple[str, str], tuple[str, int]] = {}
         changed: list[tuple[int | None, int, int, str, str]] = []
         for kind, ref, key, snippet, line, old_target, old_resolved, *_ in rows:

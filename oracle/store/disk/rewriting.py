@@ -18,8 +18,8 @@ from oracle.wording import say
 
 _TRIES = 20
 _PATIENCE, _POLL, _GRACE, _LONG_PATIENCE = 1.0, 0.002, 0.02, 10.0
-"""Seconds to wait for a program that writes the old file, between two looks, where nobody can tell whether one does, and for a
-program that appends whenever its last lines were saved."""
+"""Seconds to wait for a program that writes the old file, and between two looks at it. Then: where nobody can tell whether a
+program writes it, and for a program that appends again and again."""
 
 _SET_SIGNAL, _HARMLESS = 10, 23
 """F_SETSIG and SIGURG of Linux: a broken lease sends SIGIO otherwise, which ends the process."""

@@ -6,7 +6,7 @@ The environment is read once to choose the Root. Files are only looked up with `
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from oracle.domain.names import FOREIGN, RECORD_SUFFIXES, SHARED, check_name, flatten, fold_name
 from oracle.errors import RootUnusable, UsageError
@@ -27,6 +27,17 @@ _OWN_NAMES = frozenset(
     link-patterns.toml component-patterns.toml""".split()
 )
 SKIPPED_FOLDERS = ("_index", "_links", "_backlinks", "_state")
+
+
+def root_in(words: Sequence[str]) -> str | None:
+    """Return the Root that `--memory-dir` names among the words of a command, before any parser reads them; the last one counts."""
+    named = None
+    for word, following in zip(words, [*words[1:], None], strict=False):
+        if word == "--memory-dir":
+            named = following
+        elif word.startswith("--memory-dir="):
+            named = word.partition("=")[2]
+    return named
 
 
 def choose_root(flag: str | None = None, environ: Mapping[str, str] | None = None) -> str:

@@ -195,7 +195,6 @@ _HEX_TEXT = rf"{_BYTE}(?<![0-9A-Fa-f]..)(?:(?:[ :-]|,[ \n]?0x|\r?\n)?{_BYTE}){{1
 _LINE_END = r"(?:\r?\n|(?:\\r)?\\n)[ \t]{0,20}(?:[>#*][ \t]?)?"  # also written out, or of a quotation
 _NEXT_LINES = rf"(?:(?<=[\w+/-]{{60}}){_LINE_END}[\w+/-]{{1,76}}+)*+={{0,2}}"
 _STANDARD = str.maketrans("-_", "+/", " \t\r\n=")
-_BASE32_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 _LAYOUT = str.maketrans("\t\r\n", "   ")
 
 
@@ -307,9 +306,11 @@ def decoded(text: str, words: str) -> Iterator[tuple[int, int, str]]:
 
 def _decode_base32(encoded: str) -> str:
     """Return the encoded text in ASCII, "" if it is not that."""
-    bits = "".join(f"{_BASE32_LETTERS.index(letter):05b}" for letter in encoded.rstrip("=").upper())
-    data = int(bits[: len(bits) // 8 * 8], 2).to_bytes(len(bits) // 8)
-    plain = data.decode("ascii", "replace")
+    from base64 import b32decode  # few texts have a run that may be Base32
+
+    letters = encoded.rstrip("=")
+    data = b32decode(letters + "A" * (-len(letters) % 8), casefold=True)
+    plain = data[: len(letters) * 5 // 8].decode("ascii", "replace")
     return plain if plain.translate(_LAYOUT).isprintable() and plain.isascii() else ""
 
 

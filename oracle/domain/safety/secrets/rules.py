@@ -245,7 +245,7 @@ def is_random(value: str) -> bool:
     """Return whether an assigned value is opaque: not an address, a placeholder, a reference or a name made of words.
 
     From 16 characters on nothing else is asked. A shorter one has to mix three classes of characters, or to change
-    class often: names and words have long runs of one class (`oauth2-proxy`: 3.7 on average), random text has short
+    class often. Names and words have long runs of one class (`oauth2-proxy`: 3.7 on average). Random text has short
     ones (base 62: about 1.7).
     """
     size = len(value)

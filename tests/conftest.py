@@ -143,7 +143,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             del os.environ[name]
     os.environ.update(HOME=str(homes), TMUX_TMPDIR=sockets, TZ="UTC")
     time.tzset()
-    GUARD.active = True
+    GUARD.enter(str(homes))
     yield homes
     GUARD.active = False
     stop_tmux(Path(sockets))

@@ -14,7 +14,10 @@ import socket
 import sys
 import tempfile
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 CHECKOUT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -59,10 +62,18 @@ class Guard:
     def __init__(self) -> None:
         self.active = False
         self.violations: list[str] = []
+        self.disk: int | None = None
         self.homes = tuple(spellings(pwd.getpwuid(os.getuid()).pw_dir, os.path.expanduser("~")))
         self.allowed = spellings(
             CHECKOUT, tempfile.gettempdir(), sys.prefix, sys.base_prefix, os.environ.get("PYTHONPYCACHEPREFIX")
         )
+
+    def enter(self, world: str) -> None:
+        """Begin to judge. The disk of the temporary world is known to hold no home, if it holds none."""
+        device = os.stat(world).st_dev
+        homes = {os.stat(home).st_dev for home in self.homes if os.path.isdir(home)}
+        self.disk = None if device in homes else device
+        self.active = True
 
     def __call__(self, event: str, args: tuple[Any, ...]) -> None:
         if not self.active or event not in JUDGED:
@@ -76,15 +87,16 @@ class Guard:
         if event == "open":
             return self.judge_open(*args)
         if event in CHANGES:
-            return next(filter(None, (self.judge_change(event, path) for path in changed(event, args))), "")
+            return next(filter(None, (self.judge_change(event, path) for path in self.changed(event, args))), "")
         if event in READS:
             return self.judge_read(event, args[0])
         return judge_tmux(args) if event == "subprocess.Popen" else judge_socket(event, args)
 
     def judge_open(self, path: Any, mode: str | None, flags: int) -> str:
-        if OPENING.folder is None and self.is_elsewhere(path):
+        folder = OPENING.folder
+        if self.is_below(folder, path) if folder is not None else self.is_elsewhere(path):
             return ""
-        path = placed(path, OPENING.folder)
+        path = placed(path, folder)
         writes = flags & WRITE_FLAGS or (mode and any(letter in mode for letter in "wax+"))
         return self.judge_change("open for writing", path) if writes else self.judge_read("open", path)
 
@@ -98,6 +110,24 @@ class Guard:
             and "//" not in path
             and "/./" not in path
         )
+
+    def is_below(self, folder: int, path: Any) -> bool:
+        """Tell in no time that a path leads down from an open folder on a disk without homes; a False says nothing."""
+        return (
+            self.disk is not None
+            and type(path) is str
+            and path[:1] != os.sep
+            and ".." not in path
+            and os.fstat(folder).st_dev == self.disk
+        )
+
+    def changed(self, event: str, args: tuple[Any, ...]) -> Iterator[Any]:
+        """Yield the paths that an event changes, but for those that are known to be in no home."""
+        for name, folder in CHANGES[event]:
+            path = args[name]
+            start = args[folder] if folder is not None and len(args) > folder else None
+            if start is None or start < 0 or not self.is_below(start, path):
+                yield placed(path, start)
 
     def judge_change(self, event: str, path: Any) -> str:
         if self.is_elsewhere(path):
@@ -142,14 +172,6 @@ def watch_opening() -> None:
             OPENING.folder = None
 
     os.open = opening
-
-
-def changed(event: str, args: tuple[Any, ...]) -> list[Any]:
-    """Return the paths that an event changes."""
-    return [
-        placed(args[name], args[folder] if folder is not None and len(args) > folder else None)
-        for name, folder in CHANGES[event]
-    ]
 
 
 def placed(path: Any, folder: int | None) -> Any:

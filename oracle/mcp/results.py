@@ -10,6 +10,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from oracle.app.guard import texts
+from oracle.domain.safety.privacy import Guard
 from oracle.domain.safety.secrets import redact
 from oracle.domain.values import NOTHING, value
 from oracle.errors import OracleError
@@ -45,6 +47,7 @@ _EXAMPLES = {
 }
 """Parts of hints that show how to write an option, and what they become for an argument."""
 
+_SECRETS = Guard(personal=False)
 _RUN = re.compile(r"`+")
 _FENCED = re.compile(r"(`{3,})text\n(.*)\n\1", re.DOTALL)
 _SHORTEST_FENCE = 3
@@ -157,11 +160,22 @@ def refusal(
 
 
 def cleaned(item: Any) -> Any:  # noqa: ANN401
-    """Return JSON with credentials removed and control characters spelled out: some clients show it on a terminal."""
+    """Return JSON with credentials removed and control characters spelled out: some clients show it on a terminal.
+
+    Credentials are looked for in all texts at once: only an answer that holds one is searched text by text.
+    """
+    return _cleaned(item, has_secrets=_SECRETS.finds_in(texts(item)))
+
+
+def _cleaned(item: Any, *, has_secrets: bool) -> Any:  # noqa: ANN401
     if isinstance(item, str):
-        return spelled_lines(redact(item.encode("utf-8", "replace").decode("utf-8"))[0])
+        text = item.encode("utf-8", "replace").decode("utf-8")
+        return spelled_lines(redact(text)[0] if has_secrets else text)
     if isinstance(item, Mapping):
-        return {cleaned(str(key)): cleaned(content) for key, content in item.items()}
+        return {
+            _cleaned(str(key), has_secrets=has_secrets): _cleaned(content, has_secrets=has_secrets)
+            for key, content in item.items()
+        }
     if isinstance(item, list | tuple):
-        return [cleaned(content) for content in item]
+        return [_cleaned(content, has_secrets=has_secrets) for content in item]
     return item

@@ -13,16 +13,13 @@ import argparse
 import math
 import os
 import random
-import re
 import shutil
-import sqlite3
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(CHECKOUT))
@@ -34,9 +31,7 @@ from oracle.app.search.search import search  # noqa: E402
 from oracle.store.root import hub as memberships  # noqa: E402
 from tests.hub.cluster import Cluster, missing  # noqa: E402
 from tests.hub.machines import Team  # noqa: E402
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from tests.hub.plans import whole_reads  # noqa: E402
 
 SEARCH, BACKLINKS_MS = 0.5, 50.0
 SYLLABLES = "ka lo mi ter bru sen do vi ra no pel gus ti ma fo rin sta le bo cu da wen hi jor".split()
@@ -45,8 +40,6 @@ LINKED = 1_000
 """Records that name the one target whose backlinks are asked for."""
 TARGET = "entity:taskid:ARENA-228"
 START = "import sys; from oracle.cli.main import run; sys.exit(run())"
-COUNTING = "SELECT count(*) FROM record"
-"""The number of records, for which SQLite counts the smallest index."""
 
 GENERATE = Path(__file__).with_suffix(".sql")
 
@@ -100,30 +93,6 @@ def size_of(folder: Path) -> float:
     """Return the GiB of disk below a folder."""
     said = subprocess.run(["du", "-s", "--block-size=1K", str(folder)], capture_output=True, text=True, check=True)
     return int(said.stdout.split()[0]) / 2**20
-
-
-def whole_reads(copy: Context, work: Callable[[], object]) -> list[str]:
-    """Return the steps of the query plans that read a whole table, but for the count of records."""
-    connection = copy.index.database.connect()
-    statements: list[str] = []
-    connection.set_trace_callback(statements.append)
-    work()
-    connection.set_trace_callback(None)
-    assert connection is copy.index.database.connect()
-    found = []
-    for statement in dict.fromkeys(statements):
-        if statement.lstrip().upper().startswith("SELECT") and COUNTING not in statement:
-            try:
-                plan = connection.execute(f"EXPLAIN QUERY PLAN {statement}").fetchall()
-            except sqlite3.OperationalError:  # a statement inside of the full-text index
-                continue
-            steps = (str(row[3]) for row in plan if not str(row[3]).endswith("INDEX record_racy"))  # of few rows
-            found += [
-                f"{step}: {statement}"
-                for step in steps
-                if re.match(r"SCAN (record|edge|target|reference|name)\b", step)
-            ]
-    return found
 
 
 def measure(folder: Path, team: Team, given: argparse.Namespace) -> list[str]:

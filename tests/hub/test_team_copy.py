@@ -11,6 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from oracle.app.context import Context
+from oracle.app.hubs import team_copy
+from oracle.app.records import graph
+from oracle.app.search.search import search
 from oracle.domain.hub.rows import Membership, Row
 from oracle.errors import HubUnreachable
 from oracle.hub import exchange
@@ -18,6 +22,7 @@ from oracle.store.root import hub as memberships
 from oracle.store.root.layout import Root
 from tests.cli.transcript import call
 from tests.hub.machines import Team, row
+from tests.hub.plans import statements_of, whole_reads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -123,6 +128,42 @@ def test_a_hub_that_was_made_again_leaves_nothing_of_the_old_one(
     assert [hit["slug"] for hit in hits] == ["shared/plan/kept"]
 
 
+def test_a_death_before_the_old_files_are_gone_leaves_none_of_them(
+    team: Team, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sender, folder = team.join("sender"), reader(team, tmp_path / "reader", "reader")
+    sender.send(row("shared/plan/old.md", b"old tides"), row("shared/plan/kept.md", b"kept tides"))
+    assert len(ask(folder, ["search", "tides", "--hub"], monkeypatch)[1]["records"]) == 2
+    team.owner.rows("DELETE FROM oracle_hub.file WHERE path = 'shared/plan/old.md'")
+    team.owner.rows("UPDATE oracle_hub.meta SET incarnation = gen_random_uuid()")
+    with monkeypatch.context() as dying, Context.open(str(folder)) as context:
+        dying.setattr(team_copy, "_remove_others", raise_interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            team_copy.open_copy(context)
+    hits = ask(folder, ["search", "tides", "--hub"], monkeypatch)[1]["records"]
+    assert [hit["slug"] for hit in hits] == ["shared/plan/kept"]
+
+
+def raise_interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_no_question_reads_a_whole_table_and_nothing_is_printed(other: Path) -> None:
+    with Context.open(str(other)) as context, team_copy.open_copy(context) as copy:
+        target = graph.entities(copy)[0][0]
+        questions = (
+            lambda: search(copy, "why is the index rebuilt twice"),
+            lambda: graph.backlinks(copy, target),
+        )
+        for question in questions:
+            assert question()
+            assert len(statements_of(copy, question)) > 1
+            assert whole_reads(copy, question) == []
+        assert [name for name in ("_links", "_backlinks") if Path(copy.root.join(name)).exists()] == []
+        copy.index.database.connect().execute("DROP INDEX edge_source")
+        assert whole_reads(copy, lambda: graph.links(copy, search(copy, "index")[0].record.slug)) != []
+
+
 def test_without_the_hub_the_last_state_answers_and_a_warning_says_so(
     team: Team, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -146,8 +187,6 @@ def test_without_the_hub_the_last_state_answers_and_a_warning_says_so(
     "path", ["projects/../../outside.md", "machine/x.md", "projects/harbor/_state/x.md", "shared/x.sh"]
 )
 def test_a_hostile_hub_writes_nothing_outside(path: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from oracle.app.context import Context
-    from oracle.app.hubs import team_copy
     from oracle.domain.hub.rows import Cursor, Pulled
 
     data = b"hostile"

@@ -12,7 +12,7 @@ import time
 
 from oracle.errors import DiskFailure, LockTimeout, NotInMemory
 from oracle.index import listing, scan
-from oracle.index.db import VERSION, Database, get_meta, hide, immediate, snapshot
+from oracle.index.db import VERSION, Database, get_meta, hide, immediate, set_meta, snapshot
 from oracle.index.schema import read_reason
 from oracle.store.root.layout import Root
 from oracle.wording import say
@@ -40,6 +40,9 @@ HASTY_NS = 10_000_000
 AGAIN_NS = 500_000_000
 """After a query found nothing and every file was scanned for it, how long until that is done again, unless the index was closed."""
 
+COPIED = "copied"
+"""The key of the state of a copy with which the index agrees."""
+
 READER_PATIENCE = 10.0
 """Seconds that a reader waits for the lock before it answers from the index as it is."""
 
@@ -61,7 +64,8 @@ class Index:
         self._warn = warn
         self._database = Database(root)
         self._stale = ""
-        self._was_full = self._was_behind = self._is_copy = False
+        self._was_full = self._was_behind = False
+        self._copied = ""
         self._looked_again_ns = -AGAIN_NS
         self.seen_ns = 0
         """Every change before this time is in the last answer; ns since 1970."""
@@ -85,9 +89,12 @@ class Index:
         """Why the last answer may be outdated, or "" if it is up to date."""
         return self._stale
 
-    def be_of_copy(self) -> None:
-        """Serve a copy that one program writes, each file by a rename: the times of folders show all, and nothing is printed."""
-        self._is_copy, self._database.is_printed = True, False
+    def be_of_copy(self, state: str) -> None:
+        """Serve a copy that one program writes, each file by a rename: the times of folders show all, and nothing is printed.
+
+        Nothing is looked at while `state` is what it was when the index last agreed with the files.
+        """
+        self._copied, self._database.is_printed = state, False
 
     def close(self) -> None:
         """Close the connection. Whoever uses the index next has looked at nothing yet: a server's next client, too."""
@@ -137,7 +144,7 @@ class Index:
     def _has_changed_meanwhile(self) -> bool:
         """Scan every file, unless that was just done or is expensive. Returns whether one had changed."""
         now_ns = time.monotonic_ns()
-        if self._was_full or self._is_copy or now_ns - self._looked_again_ns < AGAIN_NS:
+        if self._was_full or self._copied or now_ns - self._looked_again_ns < AGAIN_NS:
             return False
         self._looked_again_ns = now_ns
         try:
@@ -203,6 +210,9 @@ class Index:
             return self._database.connect()
         connection = self._database.connect()
         now_ns = self._now_ns()
+        if self._copied and not fresh and get_meta(connection, COPIED) == self._copied:
+            self.seen_ns = now_ns
+            return connection
         began = time.monotonic_ns()
         full, part = (fresh, None) if fresh or is_told else self._look_due(connection, now_ns)
         self.seen_ns = now_ns if full else self.seen_ns
@@ -214,7 +224,7 @@ class Index:
             self._catch_up(look, doubted, READER_PATIENCE if patience is None else patience)
             if self._stale and not is_told:
                 self._warn(say("{reason} The answer comes from an outdated index.", reason=self._stale))
-        if not self._stale and (part or ((look.touched or look.full) and not self._was_behind)):
+        if not self._stale and (part or self._copied or ((look.touched or look.full) and not self._was_behind)):
             self._note(look, part, now_ns, time.monotonic_ns() - began)
         return self._database.connect()
 
@@ -234,7 +244,7 @@ class Index:
 
     def _look_due(self, connection: sqlite3.Connection, now_ns: int) -> tuple[bool, Part | None]:
         """Return whether to look at every file, or the part of the files that was looked at instead."""
-        if self._is_copy:
+        if self._copied:
             self.seen_ns = now_ns
             return False, None
         last, _, cost = get_meta(connection, "full_look").partition(" ")
@@ -270,6 +280,8 @@ class Index:
                     from oracle.index.rounds import note_part
 
                     note_part(connection, part)
+                if self._copied:
+                    set_meta(connection, COPIED, self._copied)
         except (DiskFailure, sqlite3.OperationalError):
             return
         finally:

@@ -148,6 +148,32 @@ def raise_interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 
+def test_folders_are_looked_at_only_after_something_came(team: Team, tmp_path: Path) -> None:
+    sender, folder = team.join("sender"), reader(team, tmp_path / "reader", "reader")
+    sender.send(row("shared/plan/a.md", b"high tides of HarborWidget"))
+
+    def question() -> tuple[list[str], bool]:
+        with Context.open(str(folder)) as context, team_copy.open_copy(context) as copy:
+            found: list[str] = []
+            statements = statements_of(copy, lambda: found.extend(hit.record.slug for hit in search(copy, "tides")))
+            return found, any("FROM folder" in statement for statement in statements)
+
+    def is_known(entity: str) -> bool:
+        with Context.open(str(folder)) as context, team_copy.open_copy(context) as copy:
+            return entity in dict(graph.entities(copy))
+
+    question()  # it makes the index
+    question()
+    assert question() == (["shared/plan/a"], False)
+    sender.send(row("shared/plan/b.md", b"low tides"))
+    assert question() == (["shared/plan/b", "shared/plan/a"], True)
+    assert question() == (["shared/plan/b", "shared/plan/a"], False)
+    assert not is_known("entity:component:HarborWidget")
+    (folder / "config").mkdir()
+    (folder / "config/component-patterns.toml").write_text('[component_patterns]\nsuffixes = ["Widget"]\n')
+    assert is_known("entity:component:HarborWidget")
+
+
 def test_no_question_reads_a_whole_table_and_nothing_is_printed(other: Path) -> None:
     with Context.open(str(other)) as context, team_copy.open_copy(context) as copy:
         target = graph.entities(copy)[0][0]

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _KINDS = (FileKind.RECORD, FileKind.RESPONSE)
 _NOBODY = "00000000-0000-0000-0000-000000000000"
 """The machine as which the copy is pulled, so that own files come with their content."""
+_STATE = "state"
 _AT_ONCE = 10
 """How many large files are fetched at once; each may have 16 MiB."""
 
@@ -39,7 +40,6 @@ def open_copy(context: Context) -> Context:
     member = membership.require(context)
     copy = Context(Root(f"{context.root.hub_files}/team"), clock=context.clock, warn=context.warn)
     copy.loads_models = context.loads_models
-    copy.index.be_of_copy()
     state = f"{context.root.hub_files}/team-cursor"
     with steps.FileLock(state):
         try:
@@ -48,6 +48,7 @@ def open_copy(context: Context) -> Context:
             if not os.path.exists(f"{state}.json"):
                 raise
             context.warn(say("{fault} The answer is from what was last fetched.", fault=error.sentence))
+        copy.index.be_of_copy(_load(f"{state}.json")[1])
     return copy
 
 
@@ -56,36 +57,43 @@ def _refresh(context: Context, root: Root, member: Membership, state: str) -> No
 
     was_there = os.path.isdir(root.path)
     files.make_folder(f"{root.path}/projects")
-    _copy_patterns(context.root, root)
-    cursor = saved = _load(state)
+    (cursor, _), is_another = _load(state), False
+    if _copy_patterns(context.root, root) and was_there:
+        _save(context, state, cursor)
     known: set[str] = set()
     with exchange.open_team(replace(member, machine=_NOBODY, projects=())) as hub:
-        is_another = False
         more = True
         while more:
             page = hub.pull(cursor)
-            is_another = is_another or (page.restarted and was_there)
+            if page.restarted and was_there:
+                is_another, known = True, set()
+                _save(
+                    context, state, Cursor()
+                )  # a death before the end begins again, or what is gone there would stay here
             if is_another:
                 known.update(row.path for row in page.rows if not row.removed)
             _place(context, root, hub, page.rows)
+            if page.cursor != cursor and not is_another:
+                _save(context, state, page.cursor, is_changed=bool(page.rows))
             more, cursor = page.more, page.cursor
-            if cursor != saved and not is_another:
-                saved = _save(context.root, state, cursor)
-    if is_another:  # a death before this begins at the first row again, or what is gone there would stay here
+    if is_another:
         _remove_others(root, known)
-        _save(context.root, state, cursor)
+        _save(context, state, cursor)
 
 
-def _save(root: Root, state: str, cursor: Cursor) -> Cursor:
-    files.replace(state, json.dumps(contents_of(cursor)).encode(), scratch=root.hub_files)
-    return cursor
-
-
-def _load(state: str) -> Cursor:
+def _load(state: str) -> tuple[Cursor, str]:
+    """Return up to where the copy is fetched, and what tells its state from any other."""
     content = steps.read_object(state) or {}
+    name = str(content.pop(_STATE, "new"))
     with suppress(TypeError):
-        return Cursor(**content)  # type: ignore[arg-type]
-    return Cursor()
+        return Cursor(**content), name  # type: ignore[arg-type]
+    return Cursor(), name
+
+
+def _save(context: Context, state: str, cursor: Cursor, *, is_changed: bool = True) -> None:
+    name = f"{context.clock.now_ns()} {os.getpid()}" if is_changed else _load(state)[1]
+    content = {**contents_of(cursor), _STATE: name}
+    files.replace(state, json.dumps(content).encode(), scratch=context.root.hub_files)
 
 
 def _place(context: Context, root: Root, hub: TeamConnection, rows: tuple[Row, ...]) -> None:
@@ -118,9 +126,12 @@ def _remove_others(root: Root, known: set[str]) -> None:
                 files.unlink(f"{folder}/{name}")
 
 
-def _copy_patterns(source: Root, copy: Root) -> None:
-    """Give the copy the Root's own patterns of links; those of a project travel with it."""
+def _copy_patterns(source: Root, copy: Root) -> bool:
+    """Give the copy the Root's own patterns of links; those of a project travel with it. Return whether one changed."""
+    is_changed = False
     for path in source.pattern_files(""):
         data = steps.read(f"{source.path}/{path}")
         if data is not None and data != steps.read(f"{copy.path}/{path}"):
             files.replace(f"{copy.path}/{path}", data, scratch=copy.state)
+            is_changed = True
+    return is_changed

@@ -41,7 +41,9 @@ if TYPE_CHECKING:
 
 FOUND, MEMORY = 1.5, 80.0
 PATIENCE = 180.0
+KNOWN = "SELECT 1 FROM record WHERE path = ?"
 ORACLE = str(Path(sys.executable).with_name("oracle"))
+KINDS = ("decision", "finding", "delivery", "issue", "note")
 WORDS = "tide harbor crane pilot ledger anchor beacon mooring vessel cargo".split()
 
 
@@ -71,12 +73,16 @@ class Machine:
 
     def put(self, name: str, text: str) -> str:
         """Put a record in place by a rename, as programs do."""
-        path = self.root / "projects/shop/finding" / name
+        return self.put_at(f"projects/shop/finding/{name}", text)
+
+    def put_at(self, place: str, text: str) -> str:
+        """Put a record at a place."""
+        path = self.root / place
         path.parent.mkdir(parents=True, exist_ok=True)
-        new = path.with_name(f".{name}")
+        new = path.with_name(f".{path.name}")
         new.write_text(text, encoding="utf-8")
         new.rename(path)
-        return f"projects/shop/finding/{name}"
+        return place
 
     def sync(self) -> None:
         """Sync without a daemon and without the delay."""
@@ -107,9 +113,13 @@ class Machine:
         """Return whether the index holds a record; only the daemon brings it up to date."""
         try:
             with sqlite3.connect(f"file:{self.context.root.database}?mode=ro", uri=True) as connection:
-                return bool(connection.execute("SELECT 1 FROM record WHERE path = ?", (path,)).fetchall())
+                return bool(connection.execute(KNOWN, (path,)).fetchall())
         except sqlite3.Error:
             return False
+
+    def finds(self, path: str) -> bool:
+        """Return whether a question finds a record. It looks at the files first, as every question does."""
+        return self.context.index.read(lambda found: bool(found.execute(KNOWN, (path,)).fetchall()))
 
     def memory(self) -> tuple[float, float]:
         """Return the memory of the daemon in MB: now, and at most."""
@@ -128,15 +138,20 @@ class Machine:
                 self.process.wait()
 
 
+def place_of(number: int) -> str:
+    """Return where a record lies: in one of 40 folders."""
+    return f"projects/project-{number % 8}/{KINDS[number // 8 % 5]}/{number:06}.md"
+
+
 def text_of(number: int) -> str:
     """Return a record of 1 KB."""
     words = " ".join(WORDS[(number * 7 + step) % 10] + str(number % 97) for step in range(120))
     return f"---\ntitle: Record {number}\n---\n\n{words}"[:1024]
 
 
-def measure(one: Machine, other: Machine, dsn: str, writes: int) -> tuple[list[float], list[float]]:
-    """Return the seconds from each write until it was at the hub, and until it was found on the other machine."""
-    sent, found = [], []
+def measure(one: Machine, other: Machine, dsn: str, writes: int) -> dict[str, list[float]]:
+    """Return the seconds from each write until it was at the hub, in place on the other machine, and found there."""
+    sent, placed, found = [], [], []
     choose = random.Random(7)
     query = "SELECT 1 FROM oracle_hub.file WHERE path = %s"
     with psycopg.connect(dsn, autocommit=True) as hub:
@@ -145,8 +160,9 @@ def measure(one: Machine, other: Machine, dsn: str, writes: int) -> tuple[list[f
             path = one.put(f"new-{number:05}.md", text_of(number))
             began = time.monotonic()
             sent.append(until(lambda path=path: hub.execute(query, (path,)).fetchall()) - began)
-            found.append(until(lambda path=path: other.knows(path)) - began)
-    return sent, found
+            placed.append(until((other.root / path).exists) - began)
+            found.append(until(lambda path=path: other.finds(path)) - began)
+    return {"at the hub": sent, "in place on the other machine": placed, "found by a question there": found}
 
 
 def cut(one: Machine, other: Machine, seconds: float) -> tuple[int, float]:
@@ -191,14 +207,13 @@ def main() -> int:
             machines += (Machine(Path(folder), name, team, cluster, network) for name in "ab")
             one, other = machines
             for number in range(given.records):
-                one.put(f"{number:06}.md", text_of(number))
+                one.put_at(place_of(number), text_of(number))
             for machine in machines:
                 machine.sync()
                 machine.start()
-            last = f"projects/shop/finding/{given.records - 1:06}.md"
-            until(lambda: all(machine.knows(last) for machine in machines))
+            until(lambda: all(machine.knows(place_of(given.records - 1)) for machine in machines))
             time.sleep(5)
-            sent, found = measure(one, other, cluster.dsn(team.owner.database), given.writes)
+            times = measure(one, other, cluster.dsn(team.owner.database), given.writes)
             arrived = cut(one, other, given.cut) if given.cut else (0, 0.0)
             memory = [machine.memory() for machine in machines]
             for machine in machines:
@@ -210,7 +225,7 @@ def main() -> int:
         cluster.close()
         network.close()
     print(f"{given.records} records, {given.writes} writes, {given.delay:g} ms from each machine to the hub and back")
-    for name, values in (("at the hub", sent), ("found on the other machine", found)):
+    for name, values in times.items():
         middle, most = statistics.median(values), max(values)
         print(f"{name}: median {middle:.2f} s, p99 {quantile(values, 0.99):.2f} s, at most {most:.2f} s")
     print(f"  bar for found, p99: {FOUND} s")
@@ -218,6 +233,7 @@ def main() -> int:
     print(
         f"memory of the daemons: {', '.join(f'{now:.0f} MB (at most {most:.0f})' for now, most in memory)} (bar {MEMORY})"
     )
+    found = times["found by a question there"]
     return int(quantile(found, 0.99) > FOUND or max(most for _, most in memory) > MEMORY)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from oracle.wording import say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from oracle.app.context import Context, Root
     from oracle.app.hubs.following import Follower
@@ -41,6 +41,8 @@ class HubLoop:
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
         self._pipe: tuple[int, int] | None = None
+        self._lock = threading.Lock()
+        self._news: set[str] | None = None
 
     def keep(self) -> None:
         """Start the thread once the Root has joined a hub; it ends by itself when the Root leaves it."""
@@ -56,8 +58,18 @@ class HubLoop:
         self._thread = threading.Thread(target=self._work, args=(self._pipe[0],), name="hub-loop", daemon=True)
         self._thread.start()
 
-    def notify(self) -> None:
-        """Sync at once: something changed here."""
+    def notify(self, news: Collection[str] | None) -> None:
+        """Sync at once. `news` are the absolute paths that changed here, None if they are not known."""
+        with self._lock:
+            self._news = None if news is None or self._news is None else self._news | set(news)
+        self._wake()
+
+    def _take_news(self) -> set[str] | None:
+        with self._lock:
+            news, self._news = self._news, set()
+        return news
+
+    def _wake(self) -> None:
         if self._pipe is not None:
             try:
                 os.write(self._pipe[1], b"\0")
@@ -67,7 +79,7 @@ class HubLoop:
     def stop(self) -> None:
         """End the thread after its current sync. One that waits for the network ends with the process."""
         self._stopping.set()
-        self.notify()
+        self._wake()
         if self._thread is not None:
             self._thread.join(_PATIENCE)
 
@@ -75,18 +87,17 @@ class HubLoop:
         from oracle.app.hubs.following import Follower
 
         with self._open() as context:
-            follower, is_told = Follower(context), False
+            follower = Follower(context)
             try:
                 while not self._stopping.is_set() and os.path.exists(self._root.hub):
                     if not self._attempts.rests("hub"):
-                        visit = functools.partial(self._visit, follower, is_told=is_told)
-                        self._attempts.run("hub", visit)
-                    is_told = _wait(told, follower, self._attempts.rest_of("hub") or follower.rest())
+                        self._attempts.run("hub", functools.partial(self._visit, follower, self._take_news()))
+                    _wait(told, follower, self._attempts.rest_of("hub") or follower.rest())
             finally:
                 follower.close()
 
-    def _visit(self, follower: Follower, *, is_told: bool) -> None:
-        self._note(follower.sync(is_told=is_told))
+    def _visit(self, follower: Follower, news: set[str] | None) -> None:
+        self._note(follower.sync(news))
         if differing := follower.check():
             self._attempts.warn(say("{count} files differ from the hub; see `oracle doctor`", count=differing))
 
@@ -103,13 +114,11 @@ class HubLoop:
             self._when_done()
 
 
-def _wait(told: int, follower: Follower, seconds: float) -> bool:
-    """Wait for a change here, a hint of the hub or the time; return whether something changed here.
-
-    A hint that came with the answer of a statement makes no noise.
-    """
+def _wait(told: int, follower: Follower, seconds: float) -> None:
+    """Wait for a change here, a hint of the hub or the time. A hint that came with the answer of a statement makes no noise."""
+    if follower.take_hint():
+        return
     sockets = [told] if follower.fileno() < 0 else [told, follower.fileno()]
-    ready, _, _ = select.select(sockets, [], [], 0.0 if follower.take_hint() else seconds)
+    ready, _, _ = select.select(sockets, [], [], seconds)
     if told in ready:
         os.read(told, 4096)
-    return told in ready

@@ -48,6 +48,15 @@ class Changes:
     queue: bool = False
     probe: bool = False
     is_flood: bool = False
+    paths: set[str] = field(default_factory=set, compare=False)
+    """What changed, as absolute paths."""
+    is_partial: bool = False
+    """Whether something changed of which nobody reported the path."""
+
+    @property
+    def news(self) -> set[str] | None:
+        """The absolute paths that changed, None if they are not known."""
+        return None if self.is_flood or self.is_partial else self.paths
 
     def add(self, root: Root, path: str, *, is_edit: bool) -> None:
         """Add one change. Leases, locks and temporary files do not count."""
@@ -55,12 +64,14 @@ class Changes:
         name = path.rpartition("/")[2]
         if inside.startswith((FOREIGN, *(f"{tree}/" for tree in RECORD_TREES))) or inside in RECORD_TREES:
             self.records = True
+            self.paths.add(path)
             if is_edit and name.endswith(RECORD_SUFFIXES) and name[0] != ".":
                 self.edited.add(inside.rpartition("/")[0])
         elif path.startswith(root.probe):
             self.probe = self.probe or name == PROBE
         elif name[0] != "." and name.endswith((".json", ".consumed", ".toml")):
             self.queue = True
+            self.paths.add(path)
 
 
 class Watcher:
@@ -228,6 +239,11 @@ class IndexLoop:
         """Scan everything on the next turn: the clock jumped, or the Root or `_state` was replaced."""
         self._looked = self._stated = NEVER
         self._was_there = False
+
+    @property
+    def version(self) -> tuple[int, int]:
+        """What differs once somebody changed the index."""
+        return self._version
 
     @property
     def is_current(self) -> bool:

@@ -80,7 +80,8 @@ class Listener:
         changes = self._watcher.take()
         self._has_seen = self._has_seen or changes.probe
         self.heard_ns = self._moved_ns if changes.probe else self.heard_ns
-        changes.queue = self._queue_changed() or changes.queue
+        changes.is_partial = self._queue_changed() and not changes.queue
+        changes.queue = changes.is_partial or changes.queue
         return changes
 
     def keep(self) -> bool:

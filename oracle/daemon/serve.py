@@ -187,7 +187,7 @@ class Daemon:
         changes = listener.take()
         self._hub_loop.keep()
         if changes.queue or changes.records:
-            self._hub_loop.notify()
+            self._hub_loop.notify(changes.news)
         if changes.is_flood:
             self._index_loop.reset()
         if self._attempts.rests("index"):
@@ -213,12 +213,15 @@ class Daemon:
             self.log.info("review what to remember: %s", path, extra={"event": "plan", "fields": {"path": path}})
 
     def _look(self, changes: Changes, guard: RootGuard, listener: Listener) -> None:
+        before = self._index_loop.version
         try:
             self._index_loop.turn(changes.edited, is_changed=changes.records, is_watched=listener.hears)
         except Exception:
             if self._is_usable(guard, listener):
                 raise  # otherwise the Root is gone, which is logged as its own fault
             return
+        if not listener.hears and self._index_loop.version != before:
+            self._hub_loop.notify(None)
         if self._index_loop.is_current:
             guard.vouch(listener.heard_ns)
 

@@ -129,6 +129,11 @@ class Cluster:
             self.start()
         return self._port
 
+    @property
+    def socket(self) -> str:
+        """The path of the socket."""
+        return f"{self.host}/.s.PGSQL.{self._port or 5432}"
+
     def listen(self, address: str, subnet: str) -> None:
         """Listen on one more address, for the machines of a subnet. The server restarts."""
         _ = self.port

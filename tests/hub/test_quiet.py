@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from oracle.app.delivery.team import init_profile
 from oracle.app.hubs.check import check
 from tests.hub.pretend import NetworkDown, PretendHub
 from tests.hub.sites import Site
@@ -120,6 +121,80 @@ def test_each_change_here_is_sent_by_the_next_sync(
     assert at_hub(hub) == {path: sha256 for path, sha256 in a.shared().items() if path not in refused}
     settle(a, b)
     assert {path: sha256 for path, sha256 in b.shared().items() if not path.endswith(".claim")} == at_hub(hub)
+
+
+def watched(site: Site) -> dict[str, tuple[int, ...]]:
+    """Return the state of each file and folder that a watcher reports."""
+    trees = (site.path / tree for tree in ("projects", "shared", "learnings"))
+    tops = [*trees, site.squad.tasks, Path(site.squad.oracle.root.profiles)]
+    found = [path for top in tops for path in (top, *top.rglob("*")) if path.exists()]
+    stats = ((path, path.stat()) for path in found if path.is_dir() or path.suffix != ".lock")
+    return {
+        str(path): (0,) if path.is_dir() else (one.st_mtime_ns, one.st_ino, one.st_ctime_ns, one.st_size)
+        for path, one in stats
+    }
+
+
+def news_of(site: Site, change: Callable[[Site], object]) -> set[str]:
+    """Change something, and return the paths that a watcher would report."""
+    before = watched(site)
+    change(site)
+    after = watched(site)
+    return {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
+
+
+def deliver(site: Site) -> None:
+    site.squad.ask("Q-3")
+    site.squad.deliver("Q-3", "Pulsar.")
+
+
+WATCHED = {name: change for name, change in CHANGES.items() if name not in ("a response edited", "other rules")} | {
+    "an answer": deliver,
+    "a whole folder": lambda site: shutil.copytree(site.path / "projects/demo/decision", site.path / "shared/folder"),
+    "a folder renamed": lambda site: (site.path / "projects/demo/decision").rename(site.path / "projects/demo/idea"),
+    "a hidden file": lambda site: (site.write("shared/.x.md", "no"), site.write("shared/x.md", "yes")),
+    "what no hub takes": lambda site: (
+        site.write("shared/_aside/x.md", "no"),
+        site.write("shared/x.txt", "no"),
+        (site.path / "shared/link.md").symlink_to(site.path / RECORD),
+        (site.path / "shared/linked").symlink_to(site.path / "projects/demo/decision"),
+        site.write("shared/x.md", "yes"),
+    ),
+    "a new profile": lambda site: (init_profile(site.squad.oracle, "other", ("memory",)), site.squad.ask("Q-4")),
+}
+
+
+@pytest.mark.parametrize("change", WATCHED.values(), ids=WATCHED)
+def test_what_a_watcher_reports_is_sent_without_a_look_at_the_rest(
+    sites: list[Site], hub: PretendHub, change: Callable[[Site], object]
+) -> None:
+    a, b = sites
+    a.sync(news=news_of(a, change), confirms=True)
+    refused = {"shared/no.md"}
+    assert at_hub(hub) == {path: sha256 for path, sha256 in a.shared().items() if path not in refused}
+    b.sync(news=())
+    b.sync(news=())
+    assert {path: one for path, one in b.shared().items() if not path.endswith(".claim")} == at_hub(hub)
+    assert a.sync(news=()).is_idle
+    pass_time(a)
+    assert a.sync().pushed == ()
+    assert b.sync().is_idle
+
+
+def test_news_alone_never_overwrite_what_nobody_reported(sites: list[Site]) -> None:
+    a, b = sites
+    b.write(RECORD, "edited there")
+    a.write(RECORD, "Pulsar")
+    a.sync(news={str(a.path / RECORD)})
+    done = b.sync(news=())
+    assert [path for path, _ in done.conflicts] == [RECORD]
+    assert "edited there" in {file.read_text() for file in (b.path / RECORD).parent.glob("x.md*")}
+    (b.path / RECORD).unlink()
+    assert b.sync(news={str(b.path / RECORD)}).placed == (RECORD,)
+    (a.path / RECORD).unlink()
+    assert a.sync(news={str(a.path / RECORD)}).pushed == (RECORD,)
+    assert b.sync(news=()).removed == (RECORD,)
+    assert b.read(RECORD) is None
 
 
 def forget_the_ledger(site: Site) -> None:

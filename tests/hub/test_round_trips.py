@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 class Relay:
     """A socket before that of the hub. `turns` counts how often a client spoke after it had listened."""
 
-    def __init__(self, folder: Path, hub: str) -> None:
+    def __init__(self, folder: Path, hub: Path) -> None:
         self.host = str(folder)
         self.turns = 0
-        self._hub = f"{hub}/.s.PGSQL.5432"
+        self._hub = str(hub)
         self._listener = socket.socket(socket.AF_UNIX)
-        self._listener.bind(f"{folder}/.s.PGSQL.5432")
+        self._listener.bind(f"{folder}/{hub.name}")
         self._listener.listen()
         threading.Thread(target=self._serve, daemon=True).start()
 
@@ -70,7 +70,7 @@ def relay(cluster: Cluster, tmp_path: Path) -> Iterator[Relay]:
     folder.mkdir()
     if len(str(folder)) > 80:
         pytest.skip("the path of the temporary folder is too long for a socket")
-    made = Relay(folder, cluster.host)
+    made = Relay(folder, Path(cluster.socket))
     yield made
     made.close()
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Collection
+
 from oracle.app.context import Context
 from oracle.app.delivery import homes
 from oracle.app.hubs import check, membership
@@ -14,6 +17,9 @@ from oracle.wording import say
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oracle.hub.exchange import TeamConnection
+
+SHARE, LONGEST = 1 / 400, 600.0
+"""The share of a core that looks at all files may cost while news are reported, and the longest time between two, in seconds."""
 
 QUERY_PATIENCE = 2.0
 """Seconds that a fresh query waits for the hub."""
@@ -54,18 +60,33 @@ class Follower:
         self._context = context
         self._hub: TeamConnection | None = None
         self._hurry = 0.0
+        self._look_at = 0.0
+        self._missed = True
+        """Whether the last sync failed, so that its news may not have been sent."""
 
-    def sync(self, *, is_told: bool = False) -> Synced:
-        """Sync. `is_told` says that something changed here. Raises what `sync` raises, NoHub."""
+    def sync(self, news: Collection[str] | None = None) -> Synced:
+        """Sync. `news` are the absolute paths that changed here since the last call, None if that is not known.
+
+        Now and then all files count as news, since a watcher may miss one. Raises what `sync` raises, NoHub.
+        """
+        began, cpu = time.monotonic(), time.thread_time()
+        if self._missed or began >= self._look_at:
+            news = None
+        self._missed = True
         try:
             if self._hub is None:
                 self._hub = membership.open_hub(self._context)
                 self._hub.connection.listen()
-            done = sync(self._context, self._hub, self._hub.membership, is_told=is_told)
+            done = sync(self._context, self._hub, self._hub.membership, news=news)
         except OracleError:
             self.close()
             raise
         self._hurry = min(SOON, max(AT_ONCE, self._hurry * 2)) if done.waits else 0.0
+        self._missed = False
+        self._context.close()  # the index keeps its pages in memory
+        if news is None:
+            cost = time.thread_time() - cpu if done.is_idle else 0.0
+            self._look_at = began + min(LONGEST, max(LATER, cost / SHARE))
         return done
 
     def check(self) -> int:

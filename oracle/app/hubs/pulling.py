@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Sequence
 
-from oracle.app.hubs.visit import Visit
+from oracle.app.hubs.visit import Visit, look, look_at
 from oracle.domain.hub.paths import FileKind, HubFile, parse
 from oracle.domain.hub.replication import Agreed, Standing, Step, is_own_row, step_for
 from oracle.domain.hub.rows import MAX_FILE, Row
@@ -31,11 +31,10 @@ def pull(visit: Visit) -> None:
         page, visit.page = visit.page or visit.hub.pull(ledger.cursor), None
         is_restored = is_restored or (page.restarted and bool(ledger.agreed))
         known.update(row.path for row in page.rows)
-        before = visit.changes
         _take(visit, page.rows, is_restored=is_restored)
         more, visit.waits = page.more, page.waits
         ledger.cursor = page.cursor
-        if more or visit.changes != before:  # else it is saved with the rest
+        if more:  # the last one is saved with the rest
             ledgers.save(visit.context.root, ledger)
     if is_restored:
         _offer_again(visit, known)
@@ -57,13 +56,14 @@ def _offer_again(visit: Visit, known: set[str]) -> None:
 
 def _missing(visit: Visit) -> set[str]:
     """Return copies that are not here, and what could not be put in place before."""
-    gone = [path for path in visit.ledger.agreed.keys() - visit.here.keys() if not visit.is_mine(path)]
+    gone = [path for path in visit.absent() if not visit.is_mine(path)]
     healed = {path for path in gone if (file := parse(path)) and file.kind in _HEALED and visit.wants(file)}
     return (healed | visit.ledger.due) - visit.tree.unread
 
 
 def _take(visit: Visit, rows: Sequence[Row], *, is_restored: bool) -> None:
     """Put rows in place, records before the receipts that cite them."""
+    _look_at(visit, rows)
     steps: list[tuple[HubFile, Row, Step]] = []
     for row in rows:
         file = parse(row.path)
@@ -85,6 +85,15 @@ def _take(visit: Visit, rows: Sequence[Row], *, is_restored: bool) -> None:
             visit.ledger.due.add(row.path)
             visit.problems.append(say("{path} was not put in place: {fault}", path=row.path, fault=error))
     placer.close()
+
+
+def _look_at(visit: Visit, rows: Sequence[Row]) -> None:
+    """Look at the files of rows, unless all were looked at."""
+    if visit.looked is not None and rows:
+        found = (parse(row.path) for row in rows)
+        places = [place for file in found if file is not None for place in visit.tree.places_of(file)]
+        if not look_at(visit, places):
+            look(visit)
 
 
 _WITH_CONTENT = (Step.PLACE, Step.SET_ASIDE, Step.KEEP_BESIDE)

@@ -53,7 +53,7 @@ def unsent(visit: Visit) -> list[str]:
 
 def _gone(visit: Visit) -> list[str]:
     """Return own files that are no longer here. Each is looked for once more: a receipt may have been renamed meanwhile."""
-    absent = visit.ledger.agreed.keys() - visit.here.keys() - visit.tree.unread - visit.tree.oversized
+    absent = visit.absent() - visit.tree.unread - visit.tree.oversized
     mine = ((path, parse(path)) for path in sorted(absent) if visit.is_mine(path))
     return [path for path, file in mine if file and visit.wants(file) and visit.tree.digest(file) == ""]
 

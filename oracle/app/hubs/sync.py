@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from oracle.app.context import Context
 from oracle.app.delivery import arrivals, team, wakeups
@@ -56,25 +56,31 @@ class Synced:
 
 
 def sync(
-    context: Context, hub: Hub, membership: Membership, *, confirms: bool = False, is_told: bool = False
+    context: Context,
+    hub: Hub,
+    membership: Membership,
+    *,
+    confirms: bool = False,
+    news: Collection[str] | None = None,
 ) -> Synced:
     """Pull once and push once. Raises TreeEmptied, HubFailed, DiskFailure, LockTimeout.
 
-    `is_told` says that something changed here, so that the index need not be asked. The wake-ups of what arrived are in the
-    inbox; the caller sends them.
+    `news` are the absolute paths that changed here since the last sync of this process, for a caller who watches; None if
+    that is not known. The wake-ups of what arrived are in the inbox; the caller sends them.
     """
     context.root.require()
     with syncing(context):
         profiles = read_profiles(context)
-        state = "" if is_told else quiet.state_of(context, membership, profiles)
+        state = quiet.state_of(context, membership, profiles) if news is None else ""
         noted, begun = quiets.load(context.root), None
-        if noted is not None and noted.state == state:
+        is_as_noted = noted is not None and (noted.state == state if news is None else not news)
+        if noted is not None and is_as_noted:
             begun = Begun(*hub.begin(noted.cursor))
             if quiet.is_quiet(context, begun):
                 ledgers.save_team(context.root, begun.view_of(hub.machine, context.now_seconds()))
                 return Synced(refused=noted.refused, stranded=noted.stranded, waits=begun.page.waits)
         quiets.forget(context.root)
-        visit = open_visit(context, hub, membership, begun, profiles)
+        visit = open_visit(context, hub, membership, begun, profiles, news)
         entries = _exchange(visit, confirms=confirms)
         quiet.note(visit, state)
         return result_of(visit, entries)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from oracle.app.context import Context
 from oracle.app.hubs.ports import Hub
+from oracle.domain.delivery import receipts
 from oracle.domain.hub.paths import FileKind, HubFile, parse
 from oracle.domain.hub.replication import may_send
 from oracle.domain.hub.rows import Home, Membership, Pulled, TeamMachine
@@ -38,6 +39,8 @@ class Visit:
     view: TeamView
     page: Pulled | None = None
     """The first page of changes, if it is known."""
+    looked: set[str] | None = None
+    """The paths that were looked at; None for all. The others are taken to be as they were."""
     here: dict[str, Local] = field(default_factory=dict)
     homes: Mapping[tuple[str, str], str] = field(default_factory=dict)
     placed: list[str] = field(default_factory=list)
@@ -47,10 +50,10 @@ class Visit:
     problems: list[str] = field(default_factory=list)
     waits: bool = False
 
-    @property
-    def changes(self) -> int:
-        """How many files were put in place, removed or set aside."""
-        return len(self.placed) + len(self.removed) + len(self.conflicts)
+    def absent(self) -> set[str]:
+        """Return the files that were agreed on and are not here, of those that were looked at."""
+        known = self.ledger.agreed.keys() if self.looked is None else self.ledger.agreed.keys() & self.looked
+        return known - self.here.keys()
 
     def wants(self, file: HubFile) -> bool:
         """Return whether this machine replicates a file: one of its projects, or of none."""
@@ -124,8 +127,12 @@ def open_visit(
     membership: Membership,
     begun: Begun | None = None,
     profiles: Mapping[str, Profile] = NOTHING,
+    news: Collection[str] | None = None,
 ) -> Visit:
-    """Look at the disk and ask the hub for the homes and the first page. Raises DiskFailure, HubFailed."""
+    """Look at the disk and ask the hub for the homes and the first page. Raises DiskFailure, HubFailed.
+
+    `news` are the absolute paths that changed here, None if that is not known: then every file is looked at.
+    """
     ledger = ledgers.load(context.root)
     ledger.rename(hub.machine)
     begun = begun or Begun(*hub.begin(ledger.cursor))
@@ -134,12 +141,41 @@ def open_visit(
     tree = SharedTree(context.root, handoff_folders(profiles))
     visit = Visit(context, hub, membership, profiles, tree, ledger, view, begun.page)
     visit.homes = {(home.project, home.seat): home.machine for home in view.homes if home.machine}
-    look(visit)
+    visit.here = tree.known(ledger.seen)
+    if news is None or begun.page.restarted or not ledger.seen or not look_at(visit, _with_receipts(context, news)):
+        look(visit)
     return visit
 
 
+def look_at(visit: Visit, places: Collection[str]) -> bool:
+    """Look at some absolute paths alone. Returns whether that is enough; if not, nothing is known of the disk."""
+    seen = visit.ledger.seen
+    looked = visit.tree.look_again(seen, places, visit.context.clock.now_ns())
+    if looked is None:
+        return False
+    visit.looked = looked | (visit.looked or set())
+    for path in looked:
+        visit.here.pop(path, None)
+    visit.here |= visit.tree.known({place: seen[place] for place in places if place in seen})
+    return True
+
+
+def _with_receipts(context: Context, news: Collection[str]) -> set[str]:
+    """Return paths with those of the claim, the end and the answer of each receipt among them: nobody reports these."""
+    found = set(news)
+    for place in news:
+        folder, _, name = place.rpartition("/")
+        parsed = receipts.parse_file_name(name)
+        if parsed is not None:
+            base = f"{folder}/{parsed[0].file_name}"
+            answer = f"{context.root.responses}/{parsed[0].task_id}.json"
+            found |= {base, base + receipts.CONSUMED, base + receipts.CLAIM, answer}
+    return found
+
+
 def look(visit: Visit) -> None:
-    """Scan the disk again."""
+    """Look at every file."""
+    visit.looked = None
     visit.here, visit.ledger.seen = visit.tree.scan(visit.ledger.seen, visit.context.clock.now_ns())
 
 

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from sys import intern
 from typing import Any
 
 from oracle.domain.hub.replication import Agreed
@@ -85,9 +86,12 @@ def _parse(content: dict[str, object]) -> SyncLedger:
         return SyncLedger()
     agreed, seen, refused = (dict(content[key]) for key in ("agreed", "seen", "refused"))  # type: ignore[call-overload]
     return SyncLedger(
-        {path: Agreed(*item) for path, item in agreed.items()},
+        {intern(path): Agreed(intern(sha256), intern(owner)) for path, (sha256, owner) in agreed.items()},
         Cursor(*content["cursor"]),  # type: ignore[misc]
-        {path: (tuple(stamp), dict(held)) for path, (stamp, held) in seen.items()},
+        {
+            place: (tuple(stamp), {intern(path): intern(sha256) for path, sha256 in held.items()})
+            for place, (stamp, held) in seen.items()
+        },
         {},
         {path: (sha256, reason) for path, (sha256, reason) in refused.items()},
         set(content["due"]),  # type: ignore[call-overload]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
-from collections.abc import Iterator, Mapping
+import stat
+from collections.abc import Iterable, Iterator, Mapping
 
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import CONSUMED
@@ -23,6 +25,8 @@ SETTLE_NS = 2_000_000_000
 RESPONSES = "responses"
 SHARED_TREES = (*RECORD_TREES, RESPONSES)
 """The folders of the Root whose files a hub takes; receipts lie elsewhere."""
+
+_RECEIPTS = ("", CONSUMED, receipts.CLAIM)
 
 Seen = dict[str, tuple[Stamp, dict[str, str]]]
 
@@ -70,6 +74,77 @@ class SharedTree:
                 if path not in found or not place.endswith(CONSUMED):
                     found[path] = Local(sha256, place)
         return found, after
+
+    def known(self, seen: Seen) -> dict[str, Local]:
+        """Return every file by its path in the hub as it was when it was last looked at."""
+        found: dict[str, Local] = {}
+        for place, (_, held) in seen.items():
+            for path, sha256 in held.items():
+                if path not in found or not place.endswith(CONSUMED):
+                    found[path] = Local(sha256, place)
+        return found
+
+    def look_again(self, seen: Seen, places: Iterable[str], now_ns: int) -> set[str] | None:
+        """Look at some absolute paths, and change what was seen. Return the paths in the hub that they hold or held.
+
+        None if that is not enough: a whole folder came or went, or a profile changed.
+        """
+        looked: set[str] = set()
+        for place in places:
+            if os.path.basename(place)[0] == ".":
+                continue
+            if self._is_more_than_a_file(place, seen):
+                return None
+            looked.update(seen.pop(place, ((), {}))[1])
+            found = self._file_at(place)
+            if found is not None:
+                project, status = found
+                held, stamp = self._digests(place, project), _stamp_of(status)
+                seen[place] = (stamp if now_ns - max(stamp[0], stamp[3]) >= SETTLE_NS else (), held)
+                looked.update(held)
+        return looked
+
+    def places_of(self, file: HubFile) -> list[str]:
+        """Return the absolute paths at which a file may be, or what travels with it."""
+        place = self.place_of(file)
+        return [place] if file.receipt is None else [place, place + CONSUMED, place + receipts.CLAIM]
+
+    def _is_more_than_a_file(self, place: str, seen: Seen) -> bool:
+        if place.startswith(f"{self.root.profiles}/") or os.path.isdir(place):
+            return True
+        is_gone = place not in seen and not os.path.lexists(place)
+        return is_gone and any(known.startswith(f"{place}/") for known in seen)
+
+    def _file_at(self, place: str) -> tuple[str, os.stat_result] | None:
+        """Return the project, of a receipt, and the status of a regular file that may leave; None for anything else."""
+        try:
+            status = os.lstat(place)
+        except OSError:
+            return None
+        project = self._project_of(place)
+        inside = place.removeprefix(f"{self.root.path}/")
+        if not stat.S_ISREG(status.st_mode) or not (project or self._is_in_trees(inside)):
+            return None
+        if not project and status.st_size > MAX_FILE:
+            self.oversized.add(inside)
+            return None
+        return project, status
+
+    def _project_of(self, place: str) -> str:
+        """Return the project of a receipt, "" for another file."""
+        folder, _, name = place.rpartition("/")
+        parsed = receipts.parse_file_name(name)
+        if parsed is None or parsed[1] not in _RECEIPTS:
+            return ""
+        return next((project for project in self._projects() if self.folder_of(project) == folder), "")
+
+    def _is_in_trees(self, path: str) -> bool:
+        """Return whether a walk through the trees would find a path: it enters no link and no hidden or derived folder."""
+        top, *parents = path.split("/")[:-1] or [""]
+        if top not in SHARED_TREES or parse(path) is None or any(name[0] in "._" for name in parents):
+            return False
+        ways = itertools.accumulate(parents, lambda way, name: f"{way}/{name}", initial=f"{self.root.path}/{top}")
+        return not any(map(os.path.islink, ways))
 
     def stamp_of_others(self, now_ns: int) -> str:
         """Return a text that differs once an answer or a receipt changed; "" while one is too young for that."""
@@ -130,7 +205,7 @@ class SharedTree:
         for project in self._projects():
             for entry in _entries(self.folder_of(project)):
                 parsed = receipts.parse_file_name(entry.name)
-                if parsed is not None and parsed[1] in ("", CONSUMED, receipts.CLAIM) and _is_plain(entry):
+                if parsed is not None and parsed[1] in _RECEIPTS and _is_plain(entry):
                     yield entry.path, project, entry.stat(follow_symlinks=False)
 
     def _projects(self) -> list[str]:

@@ -177,7 +177,7 @@ class Repository:
         # by default git searches the work tree only
         return self._holds(parts, leaving_out) or (bool(self.left_out) and self._holds(parts, leaving_out, "--cached"))
 
-    def had_word(self, word: str, *, leaving_out: str = "") -> bool:
+    def had_word(self, word: str, *, leaving_out: str) -> bool:
         """Return whether the history of HEAD holds a word in code. Files below `leaving_out` do not count. Raises OutOfTime.
 
         What only documents, data and settings held is a field, a column or a setting, and no symbol.
@@ -217,7 +217,7 @@ class Repository:
         return code, said
 
 
-def _without(folder: str, *, code_only: bool = False) -> tuple[str, ...]:
+def _without(folder: str, *, code_only: bool) -> tuple[str, ...]:
     """Return the words by which git leaves out a folder, and files that hold no code."""
     left_out = [f":(exclude,literal){folder}"] if folder else []
     left_out += [f":(exclude,icase)*.{ending}" for ending in _NO_CODE if code_only]

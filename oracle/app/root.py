@@ -140,7 +140,7 @@ class IndexState:
     records: int
 
 
-def read_index_state(context: Context, since_ns: int, *, known: tuple[int, int] = (-1, -1)) -> IndexState | None:
+def read_index_state(context: Context, since_ns: int, *, known: tuple[int, int]) -> IndexState | None:
     """Return the state of the index, with the records changed after `since_ns`; None if it is damaged. Reads no record.
 
     If its version is still `known`, nothing is counted: that takes time in a large Root.

@@ -150,7 +150,7 @@ def check_text(text: str) -> str:
 # Which pane -----------------------------------------------------------------------------------------------------------
 
 
-def choose_pane(panes: Sequence[Pane], names: Sequence[str], *, seat: str = "") -> Pane | NoSession:
+def choose_pane(panes: Sequence[Pane], names: Sequence[str], *, seat: str) -> Pane | NoSession:
     """Return the agent's pane of the first session that has one of the names. The focus does not matter.
 
     In order: the pane whose option `@oracle_seat` names the seat, a pane that runs an agent, a pane that runs no shell or

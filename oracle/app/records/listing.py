@@ -53,9 +53,9 @@ def list_orphans(context: Context, project: str = "", *, fresh: bool = False) ->
     return [Summary.from_row(row) for row in rows]
 
 
-def list_problems(context: Context, prefix: str = "", *, fresh: bool = False) -> list[tuple[str, int, str]]:
+def list_problems(context: Context, prefix: str = "") -> list[tuple[str, int, str]]:
     """Return (path, line, reason) of every file that could not be read cleanly."""
-    return context.index.read(lambda connection: query.problems(connection, prefix), fresh=fresh)
+    return context.index.read(lambda connection: query.problems(connection, prefix))
 
 
 def check_filters(filters: Mapping[str, str]) -> dict[str, str]:

@@ -32,7 +32,7 @@ class FoundSkills:
     problems: tuple[str, ...]
 
 
-def roots_of(home: str, workspace: str, settings: SkillSettings, extra: tuple[str, ...] = ()) -> list[tuple[str, str]]:
+def roots_of(home: str, workspace: str, settings: SkillSettings, extra: tuple[str, ...]) -> list[tuple[str, str]]:
     """Return (source, folder) of every place for skills, whether it exists or not."""
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     bundled = (f"{os.path.dirname(package)}/references", f"{package}/_data/references")

@@ -217,7 +217,7 @@ def _parse(raw: bytes) -> object:
         return _NOT_JSON
 
 
-def check_value(item: Expected, content: object, *, sha256: str = "") -> Finding:
+def check_value(item: Expected, content: object, *, sha256: str) -> Finding:
     """Compare the value at a path with the expected one, types included; a path that leads nowhere is missing."""
     if content is _NOT_JSON:
         return Finding(item, Verdict.MISMATCH, say("The file is not valid JSON."), None, sha256)

@@ -123,6 +123,16 @@ def test_the_script_folds_as_the_index_does(browser: Browser, exported: Path) ->
     assert folded == {text: fold.tokens(text) for text in FOLDED}
 
 
+def test_enter_leads_to_what_the_search_found(browser: Browser, exported: Path) -> None:
+    visit = Visit(browser, exported, viewport={"width": 820, "height": 400})
+    visit.search("webhooks")
+    visit.page.press("#words", "Enter")
+    box = visit.page.locator("article:visible").bounding_box()
+    assert box is not None
+    assert 0 < box["y"] < 400
+    assert visit.page.url == visit.address
+
+
 def test_the_search_fades_what_it_did_not_find_in_the_drawings(browser: Browser, exported: Path) -> None:
     visit = Visit(browser, exported)
 

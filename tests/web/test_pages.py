@@ -190,6 +190,13 @@ def test_the_command_of_a_next_step_can_be_copied(team: Squad, browser: Browser,
     assert any(one.startswith("oracle ack Q-1 ") for one in offered)
 
 
+def test_an_empty_root_says_how_to_begin(root: Path):
+    with Browser(root) as made:
+        assert "oracle project init P --seats memory,planner" in Seen(made.get("/").text).text
+        for address in ("/timeline", "/search?q=a", "/decisions", "/graph", "/handoffs", "/doctor"):
+            assert made.get(address).status_code == 200
+
+
 def test_a_browser_gets_a_picture_for_its_tab(browser: Browser):
     assert browser.get("/favicon.ico").headers["content-type"] == "image/svg+xml"
 

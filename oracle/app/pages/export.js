@@ -49,7 +49,10 @@ if (form) {
     told.textContent = wanted.length ? told.dataset.shown.replace("N", shown) : "";
   };
   form.hidden = false;
-  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    document.getElementById("records").scrollIntoView();
+  });
   field.addEventListener("input", show);
   addEventListener("hashchange", () => {
     const target = document.getElementById(location.hash.slice(1));

@@ -245,3 +245,19 @@ def test_the_data_is_that_of_the_list(shop: Path, tmp_path: Path) -> None:
     for one in found:
         assert f"{one.kind} · {one.seat} · {one.sort_ts[:10]}" in html
         assert one.slug in html
+
+
+@pytest.mark.parametrize("most", [1, 5_000, 10**9])
+def test_one_record_of_many_is_cleaned_alone(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int):
+    """Records are looked at together, and none is taken for another."""
+    monkeypatch.setattr("oracle.app.pages.cleaning._MOST_AT_ONCE", most)
+    for number in range(90):
+        write(root, f"n{number:02}", f"# Title {number}\n\nPlain **words** of part {number}.")
+    write(root, "n17", f"# Leak\n\nThe token is {SECRET}, ask {MAIL}.")
+    write(root, "n71", f"# Hidden\n\nThe token is {SECRET[:9]}**{SECRET[9:]}**.")
+    made, html = exported(root, tmp_path / "many.html")
+    assert SECRET not in html
+    assert MAIL not in html
+    assert sorted(made.replaced.values()) == [1, 2]
+    assert html.count("<strong>words</strong>") == 88
+    assert SECRET[9:] not in html

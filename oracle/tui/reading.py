@@ -188,7 +188,7 @@ def read_graph(context: Context, target: str, depth: int) -> GraphPane:
     """Walk from a record or an entity both ways. Raises NotInMemory."""
     from oracle.app.records import graph, listing, naming
 
-    walk = graph.graph(context, naming.find(context, target), depth=depth, direction="both")
+    walk = graph.graph(context, naming.find(context, target), depth=depth, direction="both", most=MOST_EDGES)
     kept = walk.edges[:MOST_EDGES]
     nodes = tuple(dict.fromkeys([walk.root, *(name for edge in kept for name in (edge.source, edge.target))]))
     return GraphPane(walk._replace(nodes=nodes, edges=kept), listing.marks(context, nodes))

@@ -163,10 +163,10 @@ def graph(context: Context, address: PageQuery) -> RoomPage:
         return RoomPage("graph.html", say("Graph"), {"name": "", "walk": None, "depth": 1, "popular": popular})
     depth = address.number("depth", 1, 1, 4)
     target = naming.find(context, name)
-    walk = use_case.graph(context, target, depth=depth, direction="both")
+    walk = use_case.graph(context, target, depth=depth, direction="both", most=MOST_NODES)
     most = address.number("most", FEW_NODES, 1, MOST_NODES)
     shown = {"name": target, "walk": walk, "drawn": gather(context, walk, most=most), "depth": depth}
-    shown |= {"most": MOST_ROWS, "more": min(most + FEW_NODES, MOST_NODES)}
+    shown |= {"is_cut": walk.depth < depth, "most": MOST_ROWS, "more": min(most + FEW_NODES, MOST_NODES)}
     return RoomPage("graph.html", say("Graph of {name}", name=target.removeprefix("entity:")), shown)
 
 

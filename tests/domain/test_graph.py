@@ -48,6 +48,19 @@ def test_nodes_and_edges_within_the_depth(edges: list[tuple[str, str]], depth: i
         assert step.depth == near[step.source] + 1
 
 
+@given(edges_of, st.integers(0, 7), st.integers(1, 6))
+def test_a_walk_that_met_enough_is_a_shorter_one(edges: list[tuple[str, str]], depth: int, most: int) -> None:
+    found = walk(
+        "a", depth, outgoing=lambda nodes: ((a, "t", b, "") for a, b in edges if a in nodes), incoming=None, most=most
+    )
+    assert found == both(edges, "a", found.depth)
+    assert found.depth == depth or len(found.nodes) >= most
+    if (
+        found.nodes != both(edges, "a", found.depth - 1 if found.depth else 0).nodes
+    ):  # else there was nothing farther away
+        assert all(len(both(edges, "a", less).nodes) < most for less in range(1, found.depth))
+
+
 @given(edges_of, st.integers(0, 7))
 def test_directions_mirror_each_other(edges: list[tuple[str, str]], depth: int) -> None:
     turned = [(b, a) for a, b in edges]

@@ -215,6 +215,19 @@ def test_a_very_long_record_has_pages(team, browser: Browser, shape: str):
         address, seen = found[1].replace("&amp;", "&"), int(found[2])
 
 
+def test_a_graph_goes_no_farther_than_it_can_be_drawn(browser: Browser, monkeypatch: pytest.MonkeyPatch):
+    note = "nothing farther away was looked at"
+    whole = browser.get("/graph?name=SHOP-12&depth=3").text
+    monkeypatch.setattr("oracle.web.rooms.MOST_NODES", 4)
+    near = browser.get("/graph?name=SHOP-12&depth=3").text
+    assert (note in whole, note in near, note in browser.get("/graph?name=SHOP-12&depth=1").text) == (
+        False,
+        True,
+        False,
+    )
+    assert whole.count('class="node') > near.count('class="node') == 4
+
+
 def test_lists_have_pages(browser: Browser, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("oracle.web.rooms.MOST_ROWS", 1)
     first = browser.get("/timeline").text

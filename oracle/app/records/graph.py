@@ -111,9 +111,13 @@ def graph(
     depth: int = 1,
     direction: str = "out",
     types: Sequence[str] = (),
+    most: int = 0,
     fresh: bool = False,
 ) -> Walk:
-    """Walk the graph from a target; `direction` is out, in or both. Raises UsageError."""
+    """Walk the graph from a target; `direction` is out, in or both. Raises UsageError.
+
+    A walk for a view goes no farther once it has met `most` nodes; 0 means no end.
+    """
     check_types(types)
     start = resolve(context, target)
     if direction not in DIRECTIONS:
@@ -128,6 +132,7 @@ def graph(
             depth,
             outgoing=None if direction == "in" else lambda nodes: query.outgoing(connection, nodes, types),
             incoming=None if direction == "out" else lambda nodes: query.incoming(connection, nodes, types),
+            most=most,
         )
 
     return context.index.read(explore, fresh=fresh)

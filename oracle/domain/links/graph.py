@@ -26,7 +26,10 @@ if TYPE_CHECKING:
         depth: int
 
     class Walk(NamedTuple):
-        """What a walk found: the nodes in alphabetical order, the edges in the order in which they were met."""
+        """What a walk found: the nodes in alphabetical order, the edges in the order in which they were met.
+
+        `depth` is how far it went: less than was asked for where it had met enough before.
+        """
 
         root: str
         depth: int
@@ -44,10 +47,12 @@ else:
     Walk = namedtuple("Walk", "root depth nodes edges")
 
 
-def walk(start: str, depth: int, *, outgoing: Neighbours | None, incoming: Neighbours | None) -> Walk:
+def walk(start: str, depth: int, *, outgoing: Neighbours | None, incoming: Neighbours | None, most: int = 0) -> Walk:
     """Walk from `start` along outgoing and/or incoming edges; each edge is reported once, at its smallest depth.
 
-    `depth` 0 gives the start alone. Raises UsageError for a negative depth or one over 32.
+    `depth` 0 gives the start alone. The walk goes no farther once it has met `most` nodes, unless that is 0.
+
+    Raises UsageError for a negative depth or one over 32.
     """
     if not 0 <= depth <= MAX_DEPTH:
         raise UsageError(
@@ -64,6 +69,9 @@ def walk(start: str, depth: int, *, outgoing: Neighbours | None, incoming: Neigh
         seen.update(reached)
         frontier = list(reached)
         if not frontier:
+            break
+        if 0 < most <= len(seen):
+            depth = level
             break
     return Walk(start, depth, tuple(sorted(seen)), tuple(met.values()))
 

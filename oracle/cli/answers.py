@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from oracle.cli.output import emphasise, headed, indented, mark_cuts
 from oracle.errors import NotInFederation, NotInMemory
-from oracle.wording import Sentence, joined, say, say_many, visible
+from oracle.wording import Sentence, joined, say, say_many, spoken, visible
 
 if TYPE_CHECKING:
     from oracle.app.answers.reply import Cited, CitedFact, Near, Replaced, Reply, Synthesis
@@ -70,7 +70,9 @@ def _fact(item: CitedFact) -> str:
 def _claim(item: Cited, path: str) -> str:
     record = item.record
     place = f"{item.quote.path}:{item.quote.lines[0]}-{item.quote.lines[1]}"
-    about = ", ".join(filter(None, (record.kind, record.seat_shown, record.sort_ts[:10], record.effective_status)))
+    about = ", ".join(
+        filter(None, (record.kind, spoken(record.seat_shown), record.sort_ts[:10], record.effective_status))
+    )
     marks: list[str] = [say("[{percent} %]", percent=round(100 * item.probability))]
     marks += [say("[contradicts {others}]", others=item.contradicts)] if item.contradicts else []
     marks += [say("[in the place of {others}]", others=item.stands_for)] if item.stands_for else []

@@ -9,7 +9,7 @@ from oracle.app.journal import details_of
 from oracle.domain import timestamps
 from oracle.domain.values import value
 from oracle.tui.lines import FAINT, PLAIN, STRONG, WARNING, Line, TableRow, plain, table
-from oracle.wording import LIST, Sentence, joined, say, say_each, say_many
+from oracle.wording import LIST, Sentence, joined, say, say_each, say_many, spoken
 
 if TYPE_CHECKING:
     from oracle.app.decisions.overdue import OpenDecision
@@ -125,7 +125,7 @@ def _searched(record: Summary) -> str:
 
 def _record(record: Summary) -> TableRow:
     title = say("{title} [{mark}]", title=record.title, mark=record.effective_status)
-    place = f"{record.project}/{record.seat_shown}"
+    place = f"{record.project}/{spoken(record.seat_shown)}"
     texts = (timestamps.to_minute(record.sort_ts), record.kind, place, title if record.is_retired else record.title)
     return TableRow(texts, Line(target=record.slug), FAINT if record.is_retired else PLAIN)
 

@@ -54,7 +54,6 @@ class RecordPane:
         about = (
             record.project,
             record.seat_shown,
-            say("by {author}", author=record.author) if record.author not in ("", record.seat) else "",
             record.kind,
             record.effective_status,
             timestamps.to_minute(record.sort_ts),

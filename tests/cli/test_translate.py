@@ -575,3 +575,12 @@ def test_texts_of_the_parser_are_translated(text, chinese):
         assert spoken(parser.find_sentence(text, parser.ERRORS + parser.NOTES)) == chinese
     finally:
         translate.set_language("en")
+
+
+def test_who_wrote_a_record_of_another_seat_is_said_in_chinese_everywhere(oracle):
+    words = ("--title", "Which queue", "--body", "The queue is NATS.", "--author", "planner")
+    assert oracle("write", "decision", "--project", "shop", *words)[0] == 0
+    for command in (("list",), ("search", "queue"), ("ask", "--now", "Which queue?")):
+        _, said, _ = oracle("--lang", "zh", *command)
+        assert "memory（作者 planner）" in said, command
+    assert "memory (by planner)" in oracle("--lang", "en", "list")[1]

@@ -25,7 +25,7 @@ SHOWS = {
     "/ask?q=who+invented+the+umbrella": ["No answer", "Why no answer"],
     "/record?name=webhooks-retry-five-times": ["It replaces", "since SHOP-12 lost events", "Links", "references-task"],
     "/record?name=webhooks-retry-twice": ["This record is superseded.", "(https://good.example/a)", "Backlinks"],
-    "/record?name=hostile": ["memory, by planner"],
+    "/record?name=hostile": ["memory (by planner)"],
     "/entity?name=SHOP-12": [
         "superseded → webhooks-retry-five-times",
         "references-task",

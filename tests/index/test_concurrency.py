@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from multiprocessing.queues import Queue
     from multiprocessing.synchronize import Event
 
-WRITERS, EACH, READERS = 8, 50, 4
+WRITERS, EACH, READERS = 8, 20, 4
 TASK = "entity:taskid:ARENA-1"
 PATIENCE = 300
 """Seconds after which what another process is to do was never done."""

@@ -6,6 +6,7 @@ script that it names is never run.
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 from collections.abc import Mapping
@@ -140,11 +141,6 @@ def _require_keys(path: str, table: Mapping[str, object]) -> None:
         )
 
 
-def _is_below(path: str, folder: str) -> bool:
-    """Return whether a path is below a folder once links are followed."""
-    return os.path.realpath(path).startswith(os.path.realpath(folder).rstrip("/") + "/")
-
-
 def _is_text(value: object) -> bool:
     return isinstance(value, str) and bool(value.strip()) and "\0" not in value
 
@@ -156,6 +152,7 @@ class _Reader:
         self._root, self._path, self._table, self._environ = root, path, table, environ
         self._home = root.home if root.agents != root.path else choose_home(environ)
         self._notes: list[str] = []
+        self._real = functools.cache(os.path.realpath)
 
     def build(self) -> Profile:
         project = self._name("project_name", str(self._table["project_name"]))
@@ -237,9 +234,9 @@ class _Reader:
         path = self._expand(key)
         root = self._root
         tops = (root.tasks, root.profiles, root.workspaces, tasks_root or root.agents)
-        base = next((top for top in tops if _is_below(path, top)), "")
+        base = next((top for top in tops if self._is_below(path, top)), "")
         if base and not path.startswith(base + "/"):  # it names the folder by its real path, and base is a link
-            path = base + os.path.realpath(path).removeprefix(os.path.realpath(base).rstrip("/"))
+            path = base + self._real(path).removeprefix(self._real(base).rstrip("/"))
         is_plain = "{" not in path and "$" not in path
         if is_plain and (base or (not tasks_root and self._is_in_home(path))):
             if not base:
@@ -262,10 +259,14 @@ class _Reader:
         )
         return default
 
+    def _is_below(self, path: str, folder: str) -> bool:
+        """Return whether a path is below a folder once links are followed."""
+        return self._real(path).startswith(self._real(folder).rstrip("/") + "/")
+
     def _is_in_home(self, path: str) -> bool:
         """Return whether a folder is below the home folder of the Root, and in no hidden one."""
-        home, real = os.path.realpath(self._root.home).rstrip("/"), os.path.realpath(path)
-        return _is_below(path, home) and "/." not in real.removeprefix(home)
+        home = self._root.home
+        return self._is_below(path, home) and "/." not in self._real(path).removeprefix(self._real(home).rstrip("/"))
 
     def _texts(self, value: object, key: str) -> list[str]:
         if value is None:

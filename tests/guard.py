@@ -87,7 +87,7 @@ class Guard:
         if event == "open":
             return self.judge_open(*args)
         if event in CHANGES:
-            return next(filter(None, (self.judge_change(event, path) for path in self.changed(event, args))), "")
+            return self.judge_changes(event, args)
         if event in READS:
             return self.judge_read(event, args[0])
         return judge_tmux(args) if event == "subprocess.Popen" else judge_socket(event, args)
@@ -121,13 +121,15 @@ class Guard:
             and os.fstat(folder).st_dev == self.disk
         )
 
-    def changed(self, event: str, args: tuple[Any, ...]) -> Iterator[Any]:
-        """Yield the paths that an event changes, but for those that are known to be in no home."""
-        for name, folder in CHANGES[event]:
-            path = args[name]
-            start = args[folder] if folder is not None and len(args) > folder else None
-            if start is None or start < 0 or not self.is_below(start, path):
-                yield placed(path, start)
+    def judge_changes(self, event: str, args: tuple[Any, ...]) -> str:
+        """Judge each path that an event changes, but for those that are known to be in no home."""
+        for path, folder in named(event, args):
+            sentence = (
+                "" if folder >= 0 and self.is_below(folder, path) else self.judge_change(event, placed(path, folder))
+            )
+            if sentence:
+                return sentence
+        return ""
 
     def judge_change(self, event: str, path: Any) -> str:
         if self.is_elsewhere(path):
@@ -172,6 +174,18 @@ def watch_opening() -> None:
             OPENING.folder = None
 
     os.open = opening
+
+
+def named(event: str, args: tuple[Any, ...]) -> Iterator[tuple[Any, int]]:
+    """Yield each path that an event changes, with the open folder that it is relative to, -1 for none."""
+    for name, folder in CHANGES[event]:
+        start = args[folder] if folder is not None and len(args) > folder else None
+        yield args[name], -1 if start is None else start
+
+
+def changed(event: str, args: tuple[Any, ...]) -> list[Any]:
+    """Return the paths that an event changes."""
+    return [placed(path, folder) for path, folder in named(event, args)]
 
 
 def placed(path: Any, folder: int | None) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from oracle.domain.names import FRONT, check_name, role_of
 from oracle.domain.spelling import is_one_letter_off
@@ -152,7 +152,7 @@ class _Reader:
         self._root, self._path, self._table, self._environ = root, path, table, environ
         self._home = root.home if root.agents != root.path else choose_home(environ)
         self._notes: list[str] = []
-        self._real = functools.cache(os.path.realpath)
+        self._real: Callable[[str], str] = functools.cache(os.path.realpath)
 
     def build(self) -> Profile:
         project = self._name("project_name", str(self._table["project_name"]))

@@ -9,13 +9,13 @@ import os
 import re
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from oracle.cli.application import Group, command, walk
 from oracle.cli.main import run
+from oracle.compat import memory_router
 from oracle.errors import Conflict, NotFound, UsageError
 from oracle.hook import skills
 from oracle.hook.changes import FileChange
@@ -79,13 +79,14 @@ def test_every_command_and_flag_of_a_skill_exists(role: str, call: str):
         assert set(FLAG.findall(call)) <= (flags_of_command(words) if program == "oracle" else flags_of(program))
 
 
-ROUTER = CHECKOUT / "scripts" / "memory_router.py"
 PLUGIN_SKILL = CHECKOUT / "references" / "plugin" / "skills" / "memory" / "SKILL.md"
 TAUGHT = {name: skills.read_skill(name) for name in skills.NAMES} | {"plugin": PLUGIN_SKILL.read_text("utf-8")}
 
 
 @pytest.mark.parametrize("name", TAUGHT)
-def test_a_skill_teaches_the_packet_and_the_router_by_calls_that_work(tmp_path: Path, name: str):
+def test_a_skill_teaches_the_packet_and_the_router_by_calls_that_work(
+    tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+):
     text = TAUGHT[name]
     assert "`oracle packet --role " in text
     taught = dict(re.findall(r"`oracle compat memory_router (\w+) --input-json '([^'`]+)'`", text))
@@ -94,8 +95,8 @@ def test_a_skill_teaches_the_packet_and_the_router_by_calls_that_work(tmp_path: 
     for call in ("add", "route", "reflect", "refresh"):
         given = taught[call].replace("SLUG", kept).replace("…", f"Words for {call}")
         words = [call, "--memory-dir", str(tmp_path), "--input-json", given]
-        done = subprocess.run([sys.executable, str(ROUTER), *words], capture_output=True, check=False)
-        said = json.loads(done.stdout)
+        memory_router.main(words)
+        said = json.loads(capsys.readouterr().out)
         assert said["ok"], said
         kept = kept or said["memory_id"]
         assert said["warnings"] == []

@@ -210,6 +210,7 @@ def main() -> int:
                 one.put_at(place_of(number), text_of(number))
             for machine in machines:
                 machine.sync()
+                machine.finds("")  # it builds the index
                 machine.start()
             until(lambda: all(machine.knows(place_of(given.records - 1)) for machine in machines))
             time.sleep(5)

@@ -15,6 +15,7 @@ from oracle.app.context import Context
 from oracle.app.queries import attend
 from oracle.app.queries.attend import Terms
 from oracle.app.sources.consolidation import write_plan
+from oracle.daemon import memory
 from oracle.daemon.answering import Answering
 from oracle.daemon.hub_loop import HubLoop
 from oracle.daemon.index_loop import IndexLoop
@@ -132,6 +133,7 @@ class Daemon:
 
     def run(self) -> None:
         """Serve until SIGTERM or SIGINT. Raises AlreadyRunning, RootUnusable, DiskFailure if it cannot start."""
+        memory.spare()
         with Instance(self.root) as instance, WakeupPipe() as pipe:
             before = self._install_signal_handlers()
             guard = RootGuard(self.root, instance, self.stats, self.log)

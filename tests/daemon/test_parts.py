@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import platform
 import plistlib
 import re
 import time
@@ -16,7 +17,7 @@ from oracle.api import Oracle
 from oracle.app.delivery.team import open_team
 from oracle.app.delivery.wakeups import enqueue_question
 from oracle.app.queries import attend
-from oracle.daemon import control, listening
+from oracle.daemon import control, listening, memory
 from oracle.daemon.index_loop import LONGEST, LOOK_EVERY, SHARE, Changes, IndexLoop, Watcher
 from oracle.daemon.listening import Listener as Listening
 from oracle.daemon.listening import RootGuard
@@ -433,3 +434,8 @@ def test_a_seat_in_a_real_pane_is_told_where_its_packet_is(
     assert UNKNOWN in packet.read_text(encoding="utf-8")
     (item,) = squad.oracle.handoffs().items
     assert item.handoff.state.step.value == "with-memory-seat"
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library decides for itself")
+def test_the_memory_of_large_texts_is_given_back() -> None:
+    assert memory.spare()

@@ -19,9 +19,6 @@ from oracle.store.root.lock import ensure_state
 
 _LEDGER, _SENT = "ledger.json", "sent.json"
 
-Stamp = tuple[int, ...]
-"""The mtime, size, inode and ctime of a file."""
-
 
 @dataclass(slots=True)
 class SyncLedger:
@@ -33,7 +30,7 @@ class SyncLedger:
 
     agreed: dict[str, Agreed] = field(default_factory=dict)
     cursor: Cursor = field(default_factory=Cursor)
-    seen: dict[str, tuple[Stamp, dict[str, str]]] = field(default_factory=dict)
+    seen: dict[str, tuple[int, dict[str, str]]] = field(default_factory=dict)
     sent: dict[str, str] = field(default_factory=dict)
     refused: dict[str, tuple[str, str]] = field(default_factory=dict)
     due: set[str] = field(default_factory=set)
@@ -84,14 +81,15 @@ def stamp_of(root: Root) -> str:
 def _parse(content: dict[str, object]) -> SyncLedger:
     if not content:
         return SyncLedger()
-    agreed, seen, refused = (dict(content[key]) for key in ("agreed", "seen", "refused"))  # type: ignore[call-overload]
+    agreed, seen, refused = (_table(content[key]) for key in ("agreed", "seen", "refused"))
+    for path, (sha256, owner) in agreed.items():  # in place, and each text once: a daemon keeps the ledger in memory
+        agreed[path] = Agreed(intern(sha256), intern(owner))
+    for place, (stamp, held) in seen.items():
+        seen[place] = int(stamp), {path: intern(sha256) for path, sha256 in held.items()}
     return SyncLedger(
-        {intern(path): Agreed(intern(sha256), intern(owner)) for path, (sha256, owner) in agreed.items()},
+        agreed,
         Cursor(*content["cursor"]),  # type: ignore[misc]
-        {
-            place: (tuple(stamp), {intern(path): intern(sha256) for path, sha256 in held.items()})
-            for place, (stamp, held) in seen.items()
-        },
+        seen,
         {},
         {path: (sha256, reason) for path, (sha256, reason) in refused.items()},
         set(content["due"]),  # type: ignore[call-overload]
@@ -99,6 +97,12 @@ def _parse(content: dict[str, object]) -> SyncLedger:
         str(content["rules"]),
         str(content["machine"]),
     )
+
+
+def _table(item: object) -> dict[str, Any]:
+    if not isinstance(item, dict):
+        raise TypeError(item)
+    return item
 
 
 def save(root: Root, ledger: SyncLedger) -> None:

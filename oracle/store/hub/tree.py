@@ -16,7 +16,6 @@ from oracle.domain.hub.rows import MAX_FILE
 from oracle.domain.values import value
 from oracle.errors import DiskFailure
 from oracle.store.disk import files, folders, steps
-from oracle.store.hub.ledger import Stamp
 from oracle.store.root.layout import RECORD_TREES, Root
 
 SETTLE_NS = 2_000_000_000
@@ -28,7 +27,7 @@ SHARED_TREES = (*RECORD_TREES, RESPONSES)
 
 _RECEIPTS = ("", CONSUMED, receipts.CLAIM)
 
-Seen = dict[str, tuple[Stamp, dict[str, str]]]
+Seen = dict[str, tuple[int, dict[str, str]]]
 
 
 @value
@@ -65,11 +64,10 @@ class SharedTree:
         found: dict[str, Local] = {}
         after: Seen = {}
         for place, name, status in self._files(seen):
-            stamp = _stamp_of(status)
+            stamp = _stamp_of(status, now_ns)
             before = seen.get(place)
-            held = before[1] if before is not None and before[0] == stamp else self._digests(place, name)
-            is_settled = now_ns - max(status.st_mtime_ns, status.st_ctime_ns) >= SETTLE_NS
-            after[place] = (stamp if is_settled else (), held)
+            held = before[1] if before is not None and stamp and before[0] == stamp else self._digests(place, name)
+            after[place] = stamp, held
             for path, sha256 in held.items():
                 if path not in found or not place.endswith(CONSUMED):
                     found[path] = Local(sha256, place)
@@ -99,8 +97,8 @@ class SharedTree:
             found = self._file_at(place)
             if found is not None:
                 project, status = found
-                held, stamp = self._digests(place, project), _stamp_of(status)
-                seen[place] = (stamp if now_ns - max(stamp[0], stamp[3]) >= SETTLE_NS else (), held)
+                held = self._digests(place, project)
+                seen[place] = _stamp_of(status, now_ns), held
                 looked.update(held)
         return looked
 
@@ -149,8 +147,8 @@ class SharedTree:
     def stamp_of_others(self, now_ns: int) -> str:
         """Return a text that differs once an answer or a receipt changed; "" while one is too young for that."""
         others = [*self._walk(f"{self.root.path}/{RESPONSES}", RESPONSES, {}), *self._receipts()]
-        stamps = sorted((place, _stamp_of(status)) for place, _, status in others)
-        if any(now_ns - max(stamp[0], stamp[3]) < SETTLE_NS for _, stamp in stamps):
+        stamps = sorted((place, _stamp_of(status, now_ns)) for place, _, status in others)
+        if not all(stamp for _, stamp in stamps):
             return ""
         return hashlib.sha256(repr(stamps).encode("utf-8", "surrogateescape")).hexdigest()
 
@@ -225,8 +223,11 @@ class SharedTree:
                     yield entry.path, "", status
 
 
-def _stamp_of(status: os.stat_result) -> Stamp:
-    return status.st_mtime_ns, status.st_size, status.st_ino, status.st_ctime_ns
+def _stamp_of(status: os.stat_result, now_ns: int) -> int:
+    """Return a number that differs once a file changed, 0 for one that is too young to trust: the clock may be too coarse."""
+    if now_ns - max(status.st_mtime_ns, status.st_ctime_ns) < SETTLE_NS:
+        return 0
+    return hash((status.st_mtime_ns, status.st_size, status.st_ino, status.st_ctime_ns))  # a number takes less memory
 
 
 def _is_project(name: str) -> bool:

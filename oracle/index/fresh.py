@@ -11,9 +11,8 @@ import sqlite3
 import time
 
 from oracle.errors import DiskFailure, LockTimeout, NotInMemory
-from oracle.index import listing, scan
+from oracle.index import scan
 from oracle.index.db import VERSION, Database, get_meta, hide, immediate, set_meta, snapshot
-from oracle.index.schema import read_reason
 from oracle.store.root.layout import Root
 from oracle.wording import say
 
@@ -63,7 +62,8 @@ class Index:
         self._now_ns = now_ns
         self._warn = warn
         self._database = Database(root)
-        self._stale = ""
+        self.stale = ""
+        """Why the last answer may be outdated, or "" if it is up to date."""
         self._was_full = self._was_behind = False
         self._copied = ""
         self._looked_again_ns = -AGAIN_NS
@@ -83,11 +83,6 @@ class Index:
     def version(self) -> str:
         """What differs once a record was added, changed or dropped. Raises sqlite3.DatabaseError."""
         return get_meta(self._database.connect(), VERSION)
-
-    @property
-    def stale(self) -> str:
-        """Why the last answer may be outdated, or "" if it is up to date."""
-        return self._stale
 
     def be_of_copy(self, state: str) -> None:
         """Serve a copy that one program writes, each file by a rename: the times of folders show all, and nothing is printed.
@@ -148,7 +143,7 @@ class Index:
             return False
         self._looked_again_ns = now_ns
         try:
-            if int(get_meta(self._database.connect(), "full_look").partition(" ")[2] or 0) >= self._cheap_ns:
+            if scan.last_full_look(self._database.connect())[1] >= self._cheap_ns:
                 return False
             self._fresh_connection(fresh=True)
         except (DiskFailure, sqlite3.DatabaseError):
@@ -169,7 +164,7 @@ class Index:
         except sqlite3.DatabaseError as error:
             self._recover(error)
             self._fresh_connection(fresh=bool(full), is_told=is_told, doubted=doubted, patience=patience)
-        return not self._stale
+        return not self.stale
 
     def _ask(self, work: Callable[[sqlite3.Connection], T], *, fresh: bool, is_again: bool) -> T:
         """Run `work` on one state of the index. A rebuild by another process is never seen half done."""
@@ -177,20 +172,9 @@ class Index:
             with snapshot(self._fresh_connection(fresh=fresh)) as connection:
                 if self._database.is_ready():
                     if not is_again:
-                        self._name_unreadable(connection)
+                        scan.warn_of_unreadable(connection, self._warn)
                     hide(connection, self.root.folders_closed_to(self._reader()))
                     return work(connection)
-
-    def _name_unreadable(self, connection: sqlite3.Connection) -> None:
-        """Warn about unreadable folders and files and about dangling links: what is not found may be there."""
-        rows = connection.execute(
-            "SELECT path, sentence FROM problem WHERE reason GLOB ? OR reason GLOB ?"
-            " OR (reason = ? AND (path GLOB '*.md' OR path GLOB '*.json')) LIMIT 3",
-            (*(f"{reason}*" for reason in listing.UNREADABLE_REASONS), listing.DANGLING),
-        )
-        for path, sentence in rows:
-            reason = read_reason(sentence)
-            self._warn(say("{path}: {reason} Its content is unknown.", path=path, reason=reason))
 
     def _fresh_connection(
         self,
@@ -198,10 +182,10 @@ class Index:
         fresh: bool,
         is_told: bool = False,
         doubted: Collection[str] = (),
-        patience: float | None = None,
+        patience: float = READER_PATIENCE,
     ) -> sqlite3.Connection:
         self.root.require()
-        self._stale, self._was_full, self._was_behind, self.in_rounds = "", True, False, False
+        self.stale, self._was_full, self._was_behind, self.in_rounds = "", True, False, False
         self._choose_memory()
         is_absent = not self._database.in_memory and not os.path.exists(self.root.database)
         if is_absent or not self._database.is_ready():
@@ -221,10 +205,13 @@ class Index:
         self._was_full = full
         self._was_behind = bool(look.changed or look.gone or look.configuration)
         if self._was_behind:
-            self._catch_up(look, doubted, READER_PATIENCE if patience is None else patience)
-            if self._stale and not is_told:
-                self._warn(say("{reason} The answer comes from an outdated index.", reason=self._stale))
-        if not self._stale and (part or self._copied or ((look.touched or look.full) and not self._was_behind)):
+            try:
+                self.reconcile(patience=patience, full=full, doubted=doubted)
+            except LockTimeout as error:
+                self.stale = error.sentence
+                if not is_told:
+                    self._warn(say("{reason} The answer comes from an outdated index.", reason=self.stale))
+        if not self.stale and (part or self._copied or ((look.touched or look.full) and not self._was_behind)):
             self._note(look, part, now_ns, time.monotonic_ns() - began)
         return self._database.connect()
 
@@ -247,9 +234,8 @@ class Index:
         if self._copied:
             self.seen_ns = now_ns
             return False, None
-        last, _, cost = get_meta(connection, "full_look").partition(" ")
-        is_cheap = int(cost or 0) < self._cheap_ns
-        self.seen_ns = int(last or 0)
+        self.seen_ns, cost_ns = scan.last_full_look(connection)
+        is_cheap = cost_ns < self._cheap_ns
         is_recent = 0 <= now_ns - self.seen_ns <= (FULL_LOOK_NS if is_cheap else COSTLY_LOOK_NS)
         if is_recent or is_cheap:
             return not is_recent, None
@@ -258,12 +244,6 @@ class Index:
         self.in_rounds = True
         self.seen_ns, part = next_part(connection, self.root, now_ns, self.seen_ns, (self._cheap_ns, COSTLY_LOOK_NS))
         return False, part
-
-    def _catch_up(self, look: scan.Look, doubted: Collection[str], patience: float) -> None:
-        try:
-            self.reconcile(patience=patience, full=look.full, doubted=doubted)
-        except LockTimeout as error:
-            self._stale = error.sentence
 
     def _note(self, look: scan.Look, part: Part | None, now_ns: int, cost_ns: int) -> None:
         """Record what was looked at, unless another process is writing: a reader never waits for that."""

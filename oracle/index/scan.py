@@ -12,23 +12,26 @@ from oracle.domain.names import FOREIGN
 from oracle.index.db import get_meta, set_meta
 from oracle.index.listing import (
     ABSENT,
+    DANGLING,
     NAMED_LIKE_A_RECORD,
     NOT_A_FOLDER,
     UNREADABLE,
+    UNREADABLE_REASONS,
     digest_folder,
     digest_of,
     folder_mtime,
     is_text,
     read_folder,
 )
-from oracle.index.schema import INSERT_PROBLEM, problem_columns
+from oracle.index.schema import INSERT_PROBLEM, problem_columns, read_reason
 from oracle.store.disk.folders import LARGEST
 from oracle.store.root.layout import RECORD_TREES, Root, tops_of
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
     from typing import NamedTuple
 
     from oracle.index.listing import Folder
@@ -190,6 +193,23 @@ def note_look(connection: sqlite3.Connection, root: Root, look: Look, *, now_ns:
             )
     if look.full:
         set_meta(connection, "full_look", f"{now_ns} {cost_ns}")
+
+
+def last_full_look(connection: sqlite3.Connection) -> tuple[int, int]:
+    """Return when every file was last looked at, in ns since 1970, and what that cost in ns; zeros if never."""
+    at_ns, _, cost_ns = get_meta(connection, "full_look").partition(" ")
+    return int(at_ns or 0), int(cost_ns or 0)
+
+
+def warn_of_unreadable(connection: sqlite3.Connection, warn: Callable[[str], None]) -> None:
+    """Warn about unreadable folders and files and about dangling links: what is not found may be there."""
+    rows = connection.execute(
+        "SELECT path, sentence FROM problem WHERE reason GLOB ? OR reason GLOB ?"
+        " OR (reason = ? AND (path GLOB '*.md' OR path GLOB '*.json')) LIMIT 3",
+        (*(f"{reason}*" for reason in UNREADABLE_REASONS), DANGLING),
+    )
+    for path, sentence in rows:
+        warn(say("{path}: {reason} Its content is unknown.", path=path, reason=read_reason(sentence)))
 
 
 def is_settled(mtime_ns: int, now_ns: int) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from oracle.domain.markdown.documents import clip
 from oracle.domain.records.chains import replaced_by, replaces
 from oracle.domain.values import contents_of, value
 from oracle.wording import Sentence, say
@@ -43,10 +42,12 @@ class Summary:
         """The seat as people read it, with another that the record claims to be of, else with an author who is another."""
         if self.claims_seat:
             return say("{seat} (claims {claimed})", seat=self.seat, claimed=self.claims_seat)
-        author = clip(" ".join(self.author.split()), _LONGEST_AUTHOR)
-        return (
-            say("{seat} (by {author})", seat=self.seat, author=author) if author not in ("", self.seat) else self.seat
-        )
+        author = " ".join(self.author.split())
+        if author in ("", self.seat):
+            return self.seat
+        from oracle.domain.markdown.documents import clip
+
+        return say("{seat} (by {author})", seat=self.seat, author=clip(author, _LONGEST_AUTHOR))
 
     @property
     def effective_status(self) -> str:

@@ -209,10 +209,12 @@ def strip(text: str) -> str:
 
 def blank(text: str) -> str:
     """Return a text with its envelopes overwritten by blanks: every other character keeps its place and its line."""
+    spans = list(_spans(text))
+    if not spans:
+        return text
     from oracle.domain.markdown import masks
 
-    spans = list(_spans(text))
-    return masks.blank(text, spans) if spans else text
+    return masks.blank(text, spans)
 
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:

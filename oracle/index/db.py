@@ -36,12 +36,14 @@ class Database:
     On a Root that cannot be written, the index is built in memory (`in_memory` is true), so that reading still works.
     """
 
-    __slots__ = ("_connection", "_identity", "in_memory", "is_printed", "root")
+    __slots__ = ("_connection", "_identity", "cache_kib", "in_memory", "is_printed", "root")
 
     def __init__(self, root: Root) -> None:
         self.root = root
         self._connection: sqlite3.Connection | None = None
         self._identity = (0, 0)
+        self.cache_kib = _CACHE_KIB
+        """KiB of pages that a connection keeps; a server has several, and what they keep grows with the Root."""
         self.in_memory = False
         self.is_printed = True
         """Whether `_links/` and `_backlinks/` are printed from it."""
@@ -62,7 +64,7 @@ class Database:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
-            connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+            connection.execute(f"PRAGMA cache_size = -{self.cache_kib}")
         except BaseException:
             connection.close()
             raise

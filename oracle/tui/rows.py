@@ -60,12 +60,13 @@ class Rows(ScrollView, can_focus=True):
         super().__init__(id=id)
         self._lines: Sequence[Line] = ()
         self._cursor = 0
-        self._room = 0
+        self._width = 0
 
     @property
     def room(self) -> int:
-        """How many columns a line has."""
-        return max(_LEAST_ROOM, self.scrollable_content_region.width - len(MARK))
+        """How many columns a line has. A list out of sight has no width, and keeps the one that it had."""
+        width = self.scrollable_content_region.width
+        return max(_LEAST_ROOM, (width or self._width or self.app.size.width) - len(MARK))
 
     @property
     def texts(self) -> list[str]:
@@ -135,8 +136,9 @@ class Rows(ScrollView, can_focus=True):
 
     def on_resize(self) -> None:
         """Ask for lines of the new width."""
-        if self.room != self._room:
-            self._room = self.room
+        width = self.scrollable_content_region.width
+        if width and width != self._width:
+            self._width = width
             self.post_message(self.Widened(self))
 
     def _go(self, at: int) -> None:

@@ -21,6 +21,7 @@ from oracle.domain.records.drafts import Draft
 from oracle.tui import keys
 from oracle.tui.app import WatchApp
 from oracle.tui.keys import KEYS, PANES, TITLES
+from oracle.tui.rows import Rows
 from oracle.wording import say, visible
 from tests.app.test_decisions import ID
 
@@ -166,6 +167,21 @@ def test_the_graph_of_a_handoff_shows_the_records_that_name_its_task(play: Play,
             else:
                 await watch.until(lambda: "Q-1" in watch.status)
                 assert watch.app.pane != keys.GRAPH
+
+    play(scenario)
+
+
+@pytest.mark.parametrize("pane", PANES)
+def test_a_list_out_of_sight_keeps_its_width(play: Play, pane: str):
+    """What is opened from another pane is laid out before it is seen."""
+
+    async def scenario(watch: Watched) -> None:
+        number, other = PANES.index(pane) + 1, PANES.index(pane) % 2 + 2
+        for key in (str(number), str(other if other != number else 1)):
+            await watch.press(key)
+            await watch.pilot.pause()
+            rooms = {rows.id: rows.room for rows in watch.app.query(Rows)}
+            assert set(rooms.values()) <= {76, 77, 78}
 
     play(scenario)
 
@@ -432,7 +448,6 @@ def test_a_handoff_arrives_by_itself(play: Play, squad: Squad):
 @pytest.mark.parametrize("changed", [0, 3, 9])
 def test_only_a_line_that_changed_is_drawn_again(play: Play, changed: int, monkeypatch: pytest.MonkeyPatch):
     from oracle.tui.lines import plain
-    from oracle.tui.rows import Rows
 
     drawn: list[Any] = []
 

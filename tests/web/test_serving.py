@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from oracle.domain.records.drafts import Draft
+from oracle.serving import CACHE_KIB, Workers
 from oracle.web import live
 from tests.web.server import CHECKOUT, START, Served
 from tests.web.site import make_team
@@ -108,6 +109,16 @@ def test_clients_that_do_not_read_hold_up_nobody(served: Served):
     assert time.monotonic() - began < 10
     for connection in slow:
         connection.close()
+
+
+def test_what_threads_keep_of_the_index_is_small(squad: Squad):
+    """Each has a connection of its own. With the pages that one keeps by default a server grew for hours."""
+    workers = Workers(str(squad.path))
+    ((pages,), _) = workers.with_context(
+        lambda context: context.index.read(lambda connection: connection.execute("PRAGMA cache_size").fetchone())
+    )
+    workers.close()
+    assert -CACHE_KIB == pages >= -2048
 
 
 @pytest.mark.parametrize(

@@ -878,15 +878,20 @@ def test_a_disk_that_is_nearly_full(oracle: Oracle, monkeypatch: pytest.MonkeyPa
 # -- the private copy --------------------------------------------------------------------------------------------------
 
 
-def test_a_copy_leaves_nothing_behind_and_a_full_disk_is_said(oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copy_leaves_nothing_behind_and_a_full_disk_is_said(
+    oracle: Oracle, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     oracle.write(Draft("decision", "arena", "Third", "Written while the log is open, for ARENA-7."))
-    places = [tempfile.gettempdir(), "/dev/shm"]
-    before = [sorted(Path(place).iterdir()) for place in places]
+    places = [tmp_path / "temporary", tmp_path / "in memory"]  # of our own: others write in those of the system
+    for place in places:
+        place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(places[0]))
+    monkeypatch.setattr(snapshot, "_IN_MEMORY", str(places[1]))
     copy = snapshot.take(oracle.root).database
     assert copy.connect().execute("SELECT count(*) FROM record WHERE title = 'Third'").fetchone() == (1,)
     copy.connect().execute("DELETE FROM record")
     copy.close()
-    assert [sorted(Path(place).iterdir()) for place in places] == before
+    assert [list(place.iterdir()) for place in places] == [[], []]
     assert faults(oracle) == []
 
     def full(*given: object) -> None:
@@ -894,7 +899,7 @@ def test_a_copy_leaves_nothing_behind_and_a_full_disk_is_said(oracle: Oracle, mo
 
     monkeypatch.setattr(shutil, "copyfileobj", full)
     assert "no folder for temporary files has room for a copy" in said(oracle, "index")
-    assert [sorted(Path(place).iterdir()) for place in places] == before
+    assert [list(place.iterdir()) for place in places] == [[], []]
 
 
 HARMS = {

@@ -9,7 +9,8 @@ import pytest
 from oracle.api import Oracle
 from oracle.app.search.ranking.pages import RecordPage
 from oracle.app.search.ranking.query import said_by
-from oracle.app.search.ranking.scoring import Scored, join_turns
+from oracle.app.search.ranking.scoring import Scored
+from oracle.app.search.ranking.turns import join_turns
 
 BUILDER = "projects/arena/builder"
 FILLER = "**Cid:** {}\n\n**Dan:** {}"

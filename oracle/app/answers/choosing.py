@@ -52,8 +52,8 @@ _OF_RETIREMENT = (
 
 _STRONGEST = 5
 """Hits among which the most relevant one is looked for."""
-_CLAIMS, _CANDIDATES = (5, 2), (8, 3)
-"""How many passages answer a question or are candidates, and how many of them one record may give."""
+_CLAIMS, _MOST_OF_ONE, _CANDIDATES = 5, 2, 12
+"""How many passages answer a question, how many of them one record may give, and how many are candidates."""
 
 _BESIDE_BEST, _BESIDE_BEST_HELD, _NEARLY = 0.5, 0.75, 0.8
 """How relevant a claim must be: as a share of the best claim, by words and after a close look, and of the least relevance.
@@ -106,7 +106,7 @@ def choose(
     least = max(_NEARLY, beside) if first else least
     bearing = [(hit, one) for hit, one in found if _relevance(asked, hit) >= least or hit in first]
     made = (_candidate(context, asked, hit, one, is_last=is_last) for hit, one in bearing)
-    kept = _keep((item for item in made if item is not None), *_CLAIMS)
+    kept = _keep((item for item in made if item is not None), _CLAIMS, _MOST_OF_ONE)
     if kept and not any(is_answer(item.probability) for item in kept):
         kept = _among(context, asked, found, kept, is_last=is_last)
     was_best = best > max((_relevance(asked, hit) for hit in now[:_STRONGEST]), default=0.0)
@@ -127,7 +127,7 @@ def _among(
     if not any(is_candidate(one) for _, one in found):
         return [*kept]
     made = (_candidate(context, asked, hit, one, is_last=is_last) for hit, one in found)
-    return _keep((*kept, *(item for item in made if item is not None)), *_CANDIDATES)
+    return _keep((*kept, *(item for item in made if item is not None)), _CANDIDATES, _CANDIDATES)
 
 
 def _weigh(asked: Question, hits: Sequence[Hit]) -> list[float]:

@@ -65,7 +65,7 @@ def read_signals(asked: Question, hits: Sequence[Hit]) -> list[dict[str, float]]
 def _of_words(asked: Question, hit: Hit) -> dict[str, float]:
     sentences = [one for one in compiled(_SENTENCE).split(hit.snippet) if one.strip()]
     return {
-        "known": hit.coverage / (hit.known or 1.0),
+        "known": min(1.0, hit.coverage / (hit.known or 1.0) + hit.translated),
         "asking": log(1 + asked.asking),
         "sentence": max(map(asked.share_in, sentences), default=0.0),
         "rows": _share_of_rows(asked.text, hit.snippet),

@@ -106,6 +106,7 @@ class Hit:
     - `nearness`: how near it is in meaning, in standard deviations
     - `missing`: the words of the topic that it lacks, each with its share
     - `held`: the share that it holds, synonyms included; 0 if not measured
+    - `translated`: the share that only words in the other language say, by their likeness
     - `why`: a few words for people; `parts`: what each signal gave
     - `instead_of`: the retired record that would have come first by its words; only the first hit has it
     """
@@ -124,6 +125,7 @@ class Hit:
     nearness: float = 0.0
     missing: tuple[tuple[str, float], ...] = ()
     held: float = 0.0
+    translated: float = 0.0
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form with `lines` as "A:B"."""

@@ -10,8 +10,10 @@ from itertools import chain, groupby
 from oracle.app.records.views import Hit, Summary
 from oracle.app.search.ranking.anchors import find_anchors
 from oracle.app.search.ranking.links import Relations, entities_named, find_neighbours, find_unfollowed, weigh_links
-from oracle.app.search.ranking.scoring import MEANING, Ranking, Scored, Statistics, best_first, join_turns
+from oracle.app.search.ranking.scoring import MEANING, Ranking, Scored, Statistics, best_first
 from oracle.app.search.ranking.signals import rank
+from oracle.app.search.ranking.translations import translate
+from oracle.app.search.ranking.turns import join_turns
 from oracle.domain.markdown.passages import MAX_CHARACTERS, Passage, join, widen
 from oracle.domain.names import FOREIGN, is_scanned
 from oracle.domain.relations.relations import asks_for_links
@@ -29,13 +31,15 @@ if TYPE_CHECKING:
     from oracle.app.search.ranking.anchors import Anchor
     from oracle.app.search.ranking.links import Neighbour
     from oracle.app.search.ranking.pages import RecordPage, Shelf
-    from oracle.app.search.ranking.query import SearchQuery
+    from oracle.app.search.ranking.query import SearchQuery, Translation
     from oracle.app.search.ranking.semantic import Nearness
     from oracle.domain.links.entity_query import EntityQuery
     from oracle.index.db import Connection
 
 CANDIDATES = 64
 """Records whose files are read for a search."""
+_TRANSLATED = 16
+"""Of these, those that words in the other language find."""
 _NEIGHBOURS = 100
 """Neighbours of what the question names whose files are read."""
 _NAMED_BY = 500
@@ -83,8 +87,7 @@ class Recall:
         if not self._question.terms:
             return []
         self._start(filters)
-        counts, most = list(self._counts.items()), max(self._asked.most, limit)
-        matched = candidates.candidates(self._connection, counts, self._condition, limit=most)
+        matched = self._matched(max(self._asked.most, limit))
         anchors = find_anchors(self._connection, self._question, self._rare())
         held = self._held()
         neighbours = self._gather_all(matched, anchors, held)
@@ -117,8 +120,9 @@ class Recall:
 
     def _count_words(self) -> tuple[dict[str, int], Statistics]:
         """Return how many records match each expression of the question, and how rare its words are."""
-        terms = self._question.terms
-        stems = candidates.stemmer().stems(token for term in terms for token in (*term.tokens, *term.also))
+        terms, translations = self._question.terms, self._translate()
+        words = (token for term in terms for token in (*term.tokens, *term.also))
+        stems = candidates.stemmer().stems((*words, *(token for one in translations for token in one.tokens)))
         characters = [term.tokens[0] for term in terms if term.expression.endswith("*")]
         frequencies = candidates.frequencies(self._connection, stems.values(), characters)
         rows = {
@@ -134,7 +138,26 @@ class Recall:
             for term in terms
             if term.expression
         }
+        known = {one: min(frequencies[stems[token]][0] for token in one.tokens) for one in translations}
+        self._question = replace(self._question, translations=tuple(one for one in translations if known[one]))
+        self._translated = [(one.expression, count) for one, count in known.items() if count]
         return counts, Statistics(candidates.size(self._connection), frequencies, rows)
+
+    def _translate(self) -> tuple[Translation, ...]:
+        """Return words in the other language. Models read both languages, and need none."""
+        query = self._asked.query
+        if self._asked.nearness is not None or (query.text.isascii() and not candidates.holds_wide(self._connection)):
+            return ()
+        return translate(query)
+
+    def _matched(self, most: int) -> list[int]:
+        """Return the records that the words of the question find, then those that words in the other language find."""
+        found = candidates.candidates(self._connection, list(self._counts.items()), self._condition, limit=most)
+        if not self._translated:
+            return found
+        others = candidates.candidates(self._connection, self._translated, self._condition, limit=_TRANSLATED)
+        others = [one for one in others if one not in found]
+        return [*found[: most - len(others)], *others]
 
     def _rare(self) -> list[str]:
         """Return the expressions of the rarest words, the rarest first: those that may name something."""
@@ -288,6 +311,7 @@ class Recall:
             *one.page.place(passage),
             retirers,
             coverage=coverage,
+            translated=ranking.translated(terms),
             why=self._why(ranking, one, terms, record),
             parts=tuple(one.parts.items()),
             known=coverage / of_known if of_known else 1.0,
@@ -297,7 +321,8 @@ class Recall:
 
     def _why(self, ranking: Ranking, one: Scored, terms: Iterable[int], record: Summary) -> str:
         """Say in a few words why this passage is shown."""
-        whole = [number for number in terms if self._question.terms[number].weight == 1]
+        own = [number for number in terms if number < len(self._question.terms)]
+        whole = [number for number in own if self._question.terms[number].weight == 1]
         heaviest = sorted(whole, key=lambda number: -ranking.weights[number])[:_WORDS_SHOWN]
         words = [" ".join(self._question.terms[number].tokens) for number in sorted(heaviest)]
         reasons: list[str] = [say("words: {words}", words=words)] if words else []

@@ -83,6 +83,13 @@ def frequencies(
     return {text: connection.execute(statement, (text, text + end)).fetchone() for text, end in wanted.items()}
 
 
+def holds_wide(connection: sqlite3.Connection) -> bool:
+    """Return whether a record holds Chinese characters."""
+    connection.execute(_VOCABULARY)
+    statement = "SELECT EXISTS (SELECT 1 FROM temp.vocabulary WHERE term BETWEEN '\u4e00' AND '\ua000')"
+    return bool(connection.execute(statement).fetchone()[0])
+
+
 def holding(connection: sqlite3.Connection, expression: str) -> int:
     """Return how many records match an expression of the full-text index, so many at most as one search scores."""
     counted = f"SELECT count(*) FROM (SELECT 1 FROM passage WHERE passage MATCH ? LIMIT {ROWS})"  # noqa: S608

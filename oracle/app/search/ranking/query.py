@@ -112,13 +112,27 @@ class Term:
 
 
 @value
+class Translation:
+    """A word in the other language for the terms number `of`; `weight` says how like they are, 0 to 1."""
+
+    tokens: tuple[str, ...]
+    expression: str
+    weight: float
+    of: tuple[int, ...]
+
+
+@value
 class SearchQuery:
-    """The terms in the order of the question, its dates, and the shapes of answers that it asks for."""
+    """The terms in the order of the question, its dates, and the shapes of answers that it asks for.
+
+    `translations` are words in the other language for its own, as far as records hold them.
+    """
 
     text: str
     terms: tuple[Term, ...]
     days: tuple[Day, ...]
     shapes: frozenset[str]
+    translations: tuple[Translation, ...] = ()
 
     @property
     def marked(self) -> re.Pattern[str] | None:

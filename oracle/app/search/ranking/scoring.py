@@ -1,4 +1,4 @@
-"""The words of a question in the passages of candidate records: BM25F, and which turns of a conversation make up a hit. Pure.
+"""The words of a question in the passages of candidate records: BM25F. Pure.
 
 Fields are the passage's text, its headings, the record's title and, at a lower weight, the passages beside it: an answer is
 often next to the words of the question rather than among them. The statistics of the whole Root are handed in.
@@ -9,9 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from math import exp, log
 
-from oracle.domain.markdown.passages import Passage, spans
 from oracle.domain.values import value
 from oracle.index.fold import count_row, is_run, tokens
 
@@ -20,19 +18,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
     from oracle.app.search.ranking.pages import RecordPage
-    from oracle.app.search.ranking.query import SearchQuery
+    from oracle.app.search.ranking.query import SearchQuery, Term, Translation
 
 
 _K1, _B, _B_RECORD = 1.2, 0.4, 0.75
 _TITLE, _HEADING = 0.7, 0.45
 _BESIDE = ((-1, 0.4), (1, 0.18), (-2, 0.12), (2, 0.06))
 """Weights of the words of the passages beside: before and after, and the next ones."""
+_THERE = 0.9
+"""Times, beside passages included, from which a word is said itself, so that words in the other language add nothing."""
 _NAME = 0.4
 """Weight of a speaker's name: others use it too, and a signal lifts what its owner says."""
 MEANING = "meaning"
 WEIGHT_OF_MEANING = 0.27
 """What a passage gets for a deviation of nearness, as a share of the weight of all words of the question."""
 """The signal of the vectors."""
+_HEAD = 3
+"""Characters by which words are sorted out that begin as no stem does."""
 _SOME = 20
 """Records of a Root from which a word that no record holds weighs more with each further record."""
 SMALL = 50
@@ -94,13 +96,20 @@ class Ranking:
         self.question = question
         self.pages = pages
         self._records = statistics.records
-        keys = stem(word for term in question.terms for word in (*term.tokens, *term.also) if not is_run(word))
-        self._keys = [tuple(keys.get(word) or word for word in term.tokens) for term in question.terms]
-        self._also = [
-            frozenset(keys[word] for word in term.also) - set(own)
-            for term, own in zip(question.terms, self._keys, strict=True)
+        self._own = len(question.terms)
+        self._means = {number: one.of for number, one in enumerate(question.translations, self._own)}
+        """For each word in the other language the terms that it means."""
+        asked = [
+            *((term.tokens, term.also) for term in question.terms),
+            *((one.tokens, ()) for one in question.translations),
         ]
-        self._frequencies = [self._frequency(statistics, number) for number in range(len(question.terms))]
+        keys = stem(word for own, also in asked for word in (*own, *also) if not is_run(word))
+        self._keys = [tuple(keys.get(word) or word for word in own) for own, _ in asked]
+        self._also = [
+            frozenset(keys[word] for word in also) - set(own) for (_, also), own in zip(asked, self._keys, strict=True)
+        ]
+        self._tokens = [own for own, _ in asked]
+        self._frequencies = [self._frequency(statistics, number) for number in range(len(asked))]
         self._rows = [(number, keys) for number, keys in enumerate(self._keys) if len(keys) > 1]
         self._key_of: dict[str, str] = {}
         self._term_of = self._read_words(stem)
@@ -115,17 +124,19 @@ class Ranking:
         self._weights = (self.weights, self._weigh(len(pages)))
         """Rarity in the whole Root, and as if it had no records but these: see `topic_coverage`."""
         self._wide_weights = (self._weigh(max(_SOME, self._records)), self._weigh(max(_SOME, len(pages))))
-        self.heaviest = max(self.weights, default=0.0)
-        self.whole = sum(self.weights)
+        self.heaviest = max(self.weights[: self._own], default=0.0)
+        self.whole = sum(self.weights[: self._own])
         self._about = question.about
         self._known = frozenset(
-            number for number, own in enumerate(self._keys) if is_run(own[0]) or self._frequencies[number][0]
+            number
+            for number, own in enumerate(self._keys[: self._own])
+            if is_run(own[0]) or self._frequencies[number][0]
         )
         """The terms that occur in a record, or that the index does not count."""
 
     def _frequency(self, statistics: Statistics, number: int) -> tuple[int, int]:
         """Return in how many records of the Root a term occurs, and how often, however it is written; at most."""
-        row = statistics.rows.get(self.question.terms[number].tokens)
+        row = statistics.rows.get(self._tokens[number])
         if row is not None:
             return row, row
         own, also = (
@@ -141,12 +152,15 @@ class Ranking:
         singles.update((key[0], number) for number, key in reversed(list(enumerate(self._keys))) if len(key) == 1)
         wanted = {*singles, *(key for _, row in self._rows for key in row)}
         beginnings = tuple(key[:-1] if len(key) > 2 else key for key in wanted if not is_run(key))
+        heads = {beginning[:_HEAD] for beginning in beginnings}
         words: set[str] = set()
         for page in self.pages:
             found = page.words()
             words.update(found & wanted)
-            if beginnings:
-                words.update(word for word in found if word.startswith(beginnings))
+            words.update(word for word in found if word[:_HEAD] in heads and word.startswith(beginnings))
+        beginnings = tuple(beginning for beginning in beginnings if len(beginning) < _HEAD)
+        if beginnings:
+            words.update(word for page in self.pages for word in page.words() if word.startswith(beginnings))
         wide = {word for word in words if is_run(word)}
         self._key_of = stem(words - wide) | {word: word for word in wide}
         return {word: singles[key] for word, key in self._key_of.items() if key in singles}
@@ -177,12 +191,33 @@ class Ranking:
         everywhere = max(passages, records * passages / max(1, len(self.pages)))
         speakers = {word for page in self.pages for name in set(page.speakers) for word in name.split()}
         weights = []
-        for number, term in enumerate(self.question.terms):
+        terms: list[Term | Translation] = [*self.question.terms, *self.question.translations]
+        for number, term in enumerate(terms):
             rare = _rareness(here[number], passages)
             if term.expression or len(term.tokens[0]) > 1:  # the index does not count the characters of a longer run
                 rare = (rare + _rareness(self._frequencies[number][1], everywhere)) / 2
             weights.append(term.weight * rare * (_NAME if term.tokens[0] in speakers else 1.0))
         return weights
+
+    def _points_for_translations(self, times: Mapping[int, float]) -> float:
+        """Return the points for words in the other language: the best for each word that is not there itself."""
+        best: dict[tuple[int, ...], float] = {}
+        for number, x in times.items():
+            own = self._means.get(number, ())
+            if own and not any(times.get(one, 0.0) >= _THERE for one in own):
+                best[own] = max(best.get(own, 0.0), self.weights[number] * x * (_K1 + 1) / (x + _K1))
+        return sum(best.values())
+
+    def translated(self, terms: Container[int]) -> float:
+        """Return the share of the topic that only words in the other language say, each by its likeness: 0 to 1."""
+        said: dict[int, float] = {}
+        for number, one in enumerate(self.question.translations, self._own):
+            for own in one.of if number in terms else ():
+                if own not in terms:
+                    said[own] = max(said.get(own, 0.0), one.weight)
+        weights, _ = self._wide_weights
+        whole = sum(weights[number] for number in sorted(self._about))
+        return sum(weights[own] * likeness for own, likeness in said.items()) / whole if whole else 0.0
 
     def record_shares(self) -> list[float]:
         """Return the BM25 score of each page as a whole, its title counted three times, as a share of the best."""
@@ -200,7 +235,8 @@ class Ranking:
             for number, n in self.terms_in(page.title).items():
                 times[number] += 2 * n
             ease = _K1 * (1 - _B_RECORD + _B_RECORD * length / (average or 1))
-            scores.append(sum(rare[number] * n * (_K1 + 1) / (n + ease) for number, n in times.items()))
+            own = ((number, n) for number, n in times.items() if number < self._own)
+            scores.append(sum(rare[number] * n * (_K1 + 1) / (n + ease) for number, n in own))
         best = max(scores, default=0.0) or 1.0
         return [score / best for score in scores]
 
@@ -221,7 +257,10 @@ class Ranking:
                 _add_times(times, counts.get(at + step, {}), weight)
             if times:
                 scored = Scored(source, page, at, frozenset({*own, *title, *heading}))
-                scored.add("words", sum([self.weights[n] * x * (_K1 + 1) / (x + _K1) for n, x in times.items()]))
+                own_times = [(number, x) for number, x in times.items() if number < self._own]
+                scored.add("words", sum([self.weights[n] * x * (_K1 + 1) / (x + _K1) for n, x in own_times]))
+                if self._means:
+                    scored.add("translation", self._points_for_translations(times))
                 yield scored
 
     def terms_in(self, words: Sequence[str]) -> dict[int, int]:
@@ -243,7 +282,7 @@ class Ranking:
 
     def coverage(self, terms: Iterable[int]) -> float:
         """Return the share of the question's words that `terms` are, each by its weight: 0 to 1."""
-        held = sum(self.weights[number] for number in terms)
+        held = sum(self.weights[number] for number in terms if number < self._own)
         return min(1.0, held / self.whole) if self.whole else 0.0
 
     def topic_coverage(self, terms: Iterable[int]) -> tuple[float, float]:
@@ -287,63 +326,3 @@ def _least_share(held: frozenset[int], wanted: frozenset[int], scales: Iterable[
 def _rareness(count: float, total: float) -> float:
     count = min(count, total)
     return math.log(1 + (total - count + 0.5) / (count + 0.5))
-
-
-# Turns of a conversation
-
-_SOFT, _FURTHER = 0.18, 0.06
-"""Shares of all words: how far below the best turn of a run another one adds to it, and what a further run of a record loses."""
-_BEYOND, _BEYOND_READ = 0.45, 0.3
-"""What is taken off runs, by words alone and with vectors: by so much they get more than passages of documents."""
-_TURNS = 32
-"""Turns for each hit that is wanted whose runs are looked at."""
-
-
-def join_turns(whole: float, scored: Sequence[Scored], limit: int) -> list[Scored]:
-    """Replace turns by runs of turns, best first. Passages of other records stay.
-
-    A run is kept at its best turn, as its `run`. `whole` is the weight of all words of the question.
-    """
-    places: dict[int, dict[int, Scored]] = {}
-    found: list[Scored] = []
-    for one in scored:
-        if one.page.is_conversation and not one.page.passages[one.at].is_heading:
-            places.setdefault(one.source, {})[one.at] = one
-        else:
-            found.append(one)
-    least = scored[_TURNS * limit].score if len(scored) > _TURNS * limit else float("-inf")
-    for turns in places.values():
-        found += _runs(turns, whole or 1.0, least)
-    return best_first(found)
-
-
-def _runs(turns: dict[int, Scored], whole: float, least: float) -> Iterable[Scored]:
-    """Yield the runs of a record that are worth most, none touching another, down to the score `least`."""
-    page = next(iter(turns.values())).page
-    best = max(turn.score for turn in turns.values())
-    worth = [0.0] * (len(page.passages) + 1)  # of all passages before
-    for at in range(len(page.passages)):
-        worth[at + 1] = worth[at] + (exp((turns[at].score - best) / (_SOFT * whole)) if at in turns else 0.0)
-    free = spans(page.passages, page.lines)
-    lost = whole * (_BEYOND_READ if any(MEANING in turn.parts for turn in turns.values()) else _BEYOND)
-    while free:
-        run = max(free, key=lambda span: (worth[span.stop] - worth[span.start], -span.start))
-        held = [turns[at] for at in run if at in turns]
-        mass = worth[run.stop] - worth[run.start]
-        score = best + _SOFT * whole * log(mass) - lost if held and mass > 0 else float("-inf")
-        if score < least or not held or mass <= 0:
-            return
-        turn = max(held, key=lambda one: one.score)
-        turn.run = run
-        turn.add("run", score - turn.score)
-        yield turn
-        lost += _FURTHER * whole
-        free = [_outside(span, run, page.passages) for span in free if span.start not in run]
-
-
-def _outside(span: range, run: range, passages: Sequence[Passage]) -> range:
-    """Return the part of a span before a run, without a heading at its end; all of it when it begins behind the run."""
-    stop = span.stop if span.start > run.start else min(span.stop, run.start)
-    while passages[stop - 1].is_heading:
-        stop -= 1
-    return range(span.start, stop)

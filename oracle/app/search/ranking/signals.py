@@ -138,7 +138,7 @@ def _pairs(ranking: Ranking) -> list[tuple[str, float]]:
     """Return the neighbouring words of the question with the weight of the lighter of the two."""
     singles = [
         (term.tokens[0], weight)
-        for term, weight in zip(ranking.question.terms, ranking.weights, strict=True)
+        for term, weight in zip(ranking.question.terms, ranking.weights, strict=False)
         if len(term.tokens) == 1 and term.tokens[0].isascii()
     ]
     return [(f"{one} {two}", min(weight, other)) for (one, weight), (two, other) in pairwise(singles)]

@@ -10,7 +10,7 @@ from oracle.api import Oracle
 from oracle.app.search.ranking.pages import RecordPage
 from oracle.app.search.ranking.query import said_by
 from oracle.app.search.ranking.scoring import Scored
-from oracle.app.search.ranking.turns import join_turns
+from oracle.app.search.ranking.signals import join_turns
 
 BUILDER = "projects/arena/builder"
 FILLER = "**Cid:** {}\n\n**Dan:** {}"

@@ -61,7 +61,8 @@ def test_what_is_found_in_the_other_language_is_a_candidate(root: Path, oracle: 
 
 
 def test_a_passage_that_holds_a_word_itself_gets_nothing_for_its_translation(root: Path, oracle: Oracle) -> None:
-    write(root, {**CHINESE, "both": "# Both\n\nA certificate, 证书."})
+    others = {f"note-{number}": "# 笔记\n\n我们订了水果。" for number in range(20)}
+    write(root, {**CHINESE, **others, "both": "# Both\n\nA certificate, 证书."})
     hits = {hit.record.slug.rpartition("/")[2]: hit for hit in oracle.search("certificate", fresh=True)}
     assert {name: "translation" in dict(hit.parts) for name, hit in hits.items()} == {"both": False, "cert": True}
 

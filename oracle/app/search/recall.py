@@ -11,9 +11,8 @@ from oracle.app.records.views import Hit, Summary
 from oracle.app.search.ranking.anchors import find_anchors
 from oracle.app.search.ranking.links import Relations, entities_named, find_neighbours, find_unfollowed, weigh_links
 from oracle.app.search.ranking.scoring import MEANING, Ranking, Scored, Statistics, best_first
-from oracle.app.search.ranking.signals import rank
+from oracle.app.search.ranking.signals import join_turns, rank
 from oracle.app.search.ranking.translations import translate
-from oracle.app.search.ranking.turns import join_turns
 from oracle.domain.markdown.passages import MAX_CHARACTERS, Passage, join, widen
 from oracle.domain.names import FOREIGN, is_scanned
 from oracle.domain.relations.relations import asks_for_links
@@ -31,15 +30,15 @@ if TYPE_CHECKING:
     from oracle.app.search.ranking.anchors import Anchor
     from oracle.app.search.ranking.links import Neighbour
     from oracle.app.search.ranking.pages import RecordPage, Shelf
-    from oracle.app.search.ranking.query import SearchQuery, Translation
+    from oracle.app.search.ranking.query import SearchQuery
     from oracle.app.search.ranking.semantic import Nearness
     from oracle.domain.links.entity_query import EntityQuery
     from oracle.index.db import Connection
 
 CANDIDATES = 64
 """Records whose files are read for a search."""
-_TRANSLATED = 16
-"""Of these, those that words in the other language find."""
+_SELDOM, _TRANSLATED = 0.1, 16
+"""The share of the records that may hold a word which is translated, and how many of those that are read translations find."""
 _NEIGHBOURS = 100
 """Neighbours of what the question names whose files are read."""
 _NAMED_BY = 500
@@ -120,9 +119,8 @@ class Recall:
 
     def _count_words(self) -> tuple[dict[str, int], Statistics]:
         """Return how many records match each expression of the question, and how rare its words are."""
-        terms, translations = self._question.terms, self._translate()
-        words = (token for term in terms for token in (*term.tokens, *term.also))
-        stems = candidates.stemmer().stems((*words, *(token for one in translations for token in one.tokens)))
+        terms = self._question.terms
+        stems = candidates.stemmer().stems(token for term in terms for token in (*term.tokens, *term.also))
         characters = [term.tokens[0] for term in terms if term.expression.endswith("*")]
         frequencies = candidates.frequencies(self._connection, stems.values(), characters)
         rows = {
@@ -138,17 +136,22 @@ class Recall:
             for term in terms
             if term.expression
         }
-        known = {one: min(frequencies[stems[token]][0] for token in one.tokens) for one in translations}
-        self._question = replace(self._question, translations=tuple(one for one in translations if known[one]))
-        self._translated = [(one.expression, count) for one, count in known.items() if count]
-        return counts, Statistics(candidates.size(self._connection), frequencies, rows)
+        records = candidates.size(self._connection)
+        return counts, Statistics(records, frequencies | self._translate(counts, records), rows)
 
-    def _translate(self) -> tuple[Translation, ...]:
-        """Return words in the other language. Models read both languages, and need none."""
-        query = self._asked.query
+    def _translate(self, counts: Mapping[str, int], records: int) -> dict[str, tuple[int, int]]:
+        """Add words in the other language for what few records hold; return how often they occur. Models need none."""
+        query, self._translated = self._question, []
         if self._asked.nearness is not None or (query.text.isascii() and not candidates.holds_wide(self._connection)):
-            return ()
-        return translate(query)
+            return {}
+        held = [counts.get(term.expression, records) for term in query.terms]
+        wanted = [one for one in translate(query) if min(held[number] for number in one.of) <= _SELDOM * records]
+        stems = candidates.stemmer().stems(token for one in wanted for token in one.tokens)
+        found = candidates.frequencies(self._connection, stems.values())
+        rows = {one: min(found[stems[token]][0] for token in one.tokens) for one in wanted}
+        self._question = replace(query, translations=tuple(one for one, count in rows.items() if count))
+        self._translated = [(one.expression, count) for one, count in rows.items() if count]
+        return found
 
     def _matched(self, most: int) -> list[int]:
         """Return the records that the words of the question find, then those that words in the other language find."""

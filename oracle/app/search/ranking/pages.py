@@ -6,6 +6,7 @@ The same bytes give the same page, so a page may be kept for the next question.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 
 from oracle.app.records.views import Summary
 from oracle.app.search.ranking.query import Day, days_in
@@ -18,6 +19,8 @@ from oracle.store.markdown import records
 
 _HEAD = 300
 """Characters at the head of a record in which its day may be."""
+_BEGINNING = 2
+"""Characters by which the words of a page are found again."""
 _KEPT_CHARACTERS = 20_000_000
 
 
@@ -60,6 +63,7 @@ class RecordPage:
     """
 
     __slots__ = (
+        "_heads",
         "_words", "asks", "chunks", "dated", "headings", "is_conversation", "lengths", "lines", "name", "passages", "postings",
         "sentences", "shift", "speakers", "title", "whole",
     )  # fmt: skip
@@ -85,6 +89,7 @@ class RecordPage:
             self.lengths.append(len(words) or 1)
             for word in words:
                 self.postings.setdefault(word, []).append(number)
+        self._heads: dict[str, list[str]] = {}
         self.chunks: list[EmbeddingChunk] = []
         self.sentences: PageSentences | None = None
         self._words: frozenset[str] | None = None
@@ -98,6 +103,14 @@ class RecordPage:
         if self._words is None:
             self._words = frozenset(self.postings).union(self.title, *self.headings.values())
         return self._words
+
+    def words_like(self, beginnings: Iterable[str]) -> Iterator[str]:
+        """Yield the words of the page whose first two characters are those of one of the beginnings."""
+        if not self._heads:
+            for word in self.words():
+                self._heads.setdefault(word[:_BEGINNING], []).append(word)
+        for head in {beginning[:_BEGINNING] for beginning in beginnings}:
+            yield from self._heads.get(head, ())
 
     def parties(self) -> set[str]:
         """Return the words of the names of those who speak in a conversation more than once: `Date: …` may be a field."""

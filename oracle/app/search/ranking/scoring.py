@@ -33,8 +33,6 @@ MEANING = "meaning"
 WEIGHT_OF_MEANING = 0.27
 """What a passage gets for a deviation of nearness, as a share of the weight of all words of the question."""
 """The signal of the vectors."""
-_HEAD = 3
-"""Characters by which words are sorted out that begin as no stem does."""
 _SOME = 20
 """Records of a Root from which a word that no record holds weighs more with each further record."""
 SMALL = 50
@@ -124,8 +122,9 @@ class Ranking:
         self._weights = (self.weights, self._weigh(len(pages)))
         """Rarity in the whole Root, and as if it had no records but these: see `topic_coverage`."""
         self._wide_weights = (self._weigh(max(_SOME, self._records)), self._weigh(max(_SOME, len(pages))))
-        self.heaviest = max(self.weights[: self._own], default=0.0)
-        self.whole = sum(self.weights[: self._own])
+        self._of_words = [*self.weights[: self._own], *(0.0 for _ in question.translations)]
+        self.heaviest = max(self._of_words, default=0.0)
+        self.whole = sum(self._of_words)
         self._about = question.about
         self._known = frozenset(
             number
@@ -152,15 +151,8 @@ class Ranking:
         singles.update((key[0], number) for number, key in reversed(list(enumerate(self._keys))) if len(key) == 1)
         wanted = {*singles, *(key for _, row in self._rows for key in row)}
         beginnings = tuple(key[:-1] if len(key) > 2 else key for key in wanted if not is_run(key))
-        heads = {beginning[:_HEAD] for beginning in beginnings}
-        words: set[str] = set()
-        for page in self.pages:
-            found = page.words()
-            words.update(found & wanted)
-            words.update(word for word in found if word[:_HEAD] in heads and word.startswith(beginnings))
-        beginnings = tuple(beginning for beginning in beginnings if len(beginning) < _HEAD)
-        if beginnings:
-            words.update(word for page in self.pages for word in page.words() if word.startswith(beginnings))
+        like = {word for page in self.pages for word in page.words_like(wanted)}
+        words = {word for word in like if word in wanted or word.startswith(beginnings)}
         wide = {word for word in words if is_run(word)}
         self._key_of = stem(words - wide) | {word: word for word in wide}
         return {word: singles[key] for word, key in self._key_of.items() if key in singles}
@@ -202,11 +194,12 @@ class Ranking:
     def _points_for_translations(self, times: Mapping[int, float]) -> float:
         """Return the points for words in the other language: the best for each word that is not there itself."""
         best: dict[tuple[int, ...], float] = {}
-        for number, x in times.items():
-            own = self._means.get(number, ())
-            if own and not any(times.get(one, 0.0) >= _THERE for one in own):
-                best[own] = max(best.get(own, 0.0), self.weights[number] * x * (_K1 + 1) / (x + _K1))
-        return sum(best.values())
+        for number in times.keys() & self._means.keys():
+            own = self._means[number]
+            if not any(times.get(one, 0.0) >= _THERE for one in own):
+                points = self.weights[number] * times[number] * (_K1 + 1) / (times[number] + _K1)
+                best[own] = max(best.get(own, 0.0), points)
+        return sum(sorted(best.values()))
 
     def translated(self, terms: Container[int]) -> float:
         """Return the share of the topic that only words in the other language say, each by its likeness: 0 to 1."""
@@ -245,6 +238,7 @@ class Ranking:
         page, counts = self.pages[source], self._counts[source]
         title = self.terms_in(page.title)
         headings = {above: self.terms_in(words) for above, words in page.headings.items()}
+        means = self._means.keys()
         of_title = {number: _TITLE * n for number, n in title.items()}
         for at, passage in enumerate(page.passages):
             if passage.is_heading and len(page.passages) > 1:
@@ -257,9 +251,8 @@ class Ranking:
                 _add_times(times, counts.get(at + step, {}), weight)
             if times:
                 scored = Scored(source, page, at, frozenset({*own, *title, *heading}))
-                own_times = [(number, x) for number, x in times.items() if number < self._own]
-                scored.add("words", sum([self.weights[n] * x * (_K1 + 1) / (x + _K1) for n, x in own_times]))
-                if self._means:
+                scored.add("words", sum([self._of_words[n] * x * (_K1 + 1) / (x + _K1) for n, x in times.items()]))
+                if not means.isdisjoint(times):
                     scored.add("translation", self._points_for_translations(times))
                 yield scored
 

@@ -104,7 +104,11 @@ _HANDOFF = thing(
         "stale": YES_NO,
         "problems": many(TEXT),
     },
-    {"unsolicited": YES_NO},
+    {
+        "unsolicited": YES_NO,
+        "command": told(TEXT, "What the next seat types."),
+        "choices": many(ANYTHING, "Of a conflict: the file of each answer, and the command that settles on it."),
+    },
 )
 _WAKE_UP = maybe(
     thing({"result": told(TEXT, "sent, waits, skipped, or attended by the daemon."), "seat": TEXT, "detail": TEXT}),

@@ -99,7 +99,7 @@ def put(root: Root, task_id: str, response: Mapping[str, object]) -> Stored:
             name=os.path.basename(aside),
         ),
         hint=say(
-            "`oracle handoffs show {task_id}` shows both, and how to keep the first or to take this one.",
+            "`oracle handoffs show {task_id}` shows both. To keep the first or to take this one, deliver with --supersede.",
             task_id=task_id,
         ),
     )

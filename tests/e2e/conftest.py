@@ -1,4 +1,4 @@
-"""One Chromium for the tests of a process. `ORACLE_CHROMIUM` names its program, else it is the one of the system."""
+"""One Chromium for the tests of a module. `ORACLE_CHROMIUM` names its program, else it is the one of the system."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 PROGRAM = os.environ.get("ORACLE_CHROMIUM") or shutil.which("chromium") or ""
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # while the driver runs, no other test of the process can run an event loop
 def chromium(world: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """Give a browser that writes into the world of the tests alone."""
     if not PROGRAM:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from oracle.api import Oracle
+from oracle.app import journal
 from oracle.app.delivery import handoffs as all_handoffs
 from oracle.app.delivery.deliver import Delivery
 from oracle.app.delivery.order import QUERY, TASK, Order
@@ -149,7 +150,9 @@ class Fleet:
             )
         for task in [task for machine in self.machines for task in machine.asked(self.number)]:
             said = {(machine.squad.path / f"responses/{task}.json").read_bytes() for machine in self.machines}
-            done = [len(deliveries(one.squad, task)) for one in self.machines]  # where it was answered, and asked
+            done = [
+                len(journal.events(one.squad.oracle, task=task, kind="delivery")) for one in self.machines
+            ]  # where it was answered, and asked
             if len(said) != 1 or max(done) > 1:
                 yield f"{task}: {len(said)} answers, delivered {done} times"
 
@@ -157,13 +160,6 @@ class Fleet:
         for machine in self.machines:
             machine.kill()
         self.team.close()
-
-
-def deliveries(squad: Squad, task: str) -> list[object]:
-    """Return the events that say that a task was answered here."""
-    from oracle.app import journal
-
-    return [event for event in journal.events(squad.oracle) if event["event"] == "delivery" and task in str(event)]
 
 
 def ask(oracle: Oracle, seat: str, number: int, pause: float) -> None:

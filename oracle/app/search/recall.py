@@ -129,9 +129,7 @@ class Recall:
             if len(term.tokens) > 1 and term.weight == 1 and all(frequencies[stems[token]][0] for token in term.tokens)
         }
         counts = {
-            term.expression: min(
-                rows.get(term.tokens, candidates.ROWS), *(frequencies[stems[token]][0] for token in term.tokens)
-            )
+            term.expression: rows.get(term.tokens, min(frequencies[stems[token]][0] for token in term.tokens))
             + sum(frequencies[stem][0] for stem in {stems[token] for token in term.also})
             for term in terms
             if term.expression

@@ -91,8 +91,8 @@ def holds_wide(connection: sqlite3.Connection) -> bool:
 
 
 def holding(connection: sqlite3.Connection, expression: str) -> int:
-    """Return how many records match an expression of the full-text index, so many at most as one search scores."""
-    counted = f"SELECT count(*) FROM (SELECT 1 FROM passage WHERE passage MATCH ? LIMIT {ROWS})"  # noqa: S608
+    """Return how many records match an expression of the full-text index, one more at most than one search scores."""
+    counted = f"SELECT count(*) FROM (SELECT 1 FROM passage WHERE passage MATCH ? LIMIT {ROWS + 1})"  # noqa: S608
     return int(connection.execute(counted, (expression,)).fetchone()[0])
 
 
@@ -127,16 +127,15 @@ def candidates(
 def _matches(
     connection: sqlite3.Connection, expression: str, condition: tuple[str, Sequence[str]], *, limit: int
 ) -> list[tuple[int, float]]:
+    """Return (record, score) of the best matches; of very many the newest alone are scored."""
     where, values = condition
-    if not where:
-        statement = "SELECT rowid, -bm25(passage, 3.0, 1.0) FROM passage WHERE passage MATCH ?"
-    else:
-        statement = (
-            "SELECT record.id, -bm25(passage, 3.0, 1.0) FROM passage JOIN record ON record.id = passage.rowid"  # noqa: S608
-            f" WHERE passage MATCH ? AND {where}"
-        )
+    scored = "SELECT passage.rowid AS record, -bm25(passage, 3.0, 1.0) AS score FROM passage"
+    if where:
+        scored += " CROSS JOIN record ON record.id = passage.rowid"  # in this order: the words first
     return connection.execute(
-        f"{statement} ORDER BY bm25(passage, 3.0, 1.0) LIMIT ?", (expression, *values, min(limit, MOST_ROWS))
+        f"SELECT record, score FROM ({scored} WHERE passage MATCH ?{where and f' AND {where}'}"  # noqa: S608
+        f" ORDER BY passage.rowid DESC LIMIT {ROWS}) ORDER BY score DESC, record LIMIT ?",
+        (expression, *values, min(limit, MOST_ROWS)),
     ).fetchall()
 
 

@@ -78,7 +78,7 @@ def ask(root: Path, words: list[str]) -> tuple[float, float, float]:
     began = time.perf_counter()
     process = subprocess.Popen(
         [sys.executable, "-c", START, *words, "--hub"],
-        env={**os.environ, "ORACLE_ROOT": str(root)},
+        env={**os.environ, "ORACLE_ROOT": str(root), "PYTHONDONTWRITEBYTECODE": ""},
         stdout=subprocess.DEVNULL,
         cwd=CHECKOUT,
     )

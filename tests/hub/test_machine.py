@@ -47,7 +47,9 @@ class Team(RuleBasedStateMachine):
         self.folder = Path(tempfile.mkdtemp(prefix="oracle-hub-"))
         self.world = make()
         self.texts = 0
-        self.asked: list[str] = []
+        self.asked: dict[str, str] = {}
+        """The machine on which each question was asked, by task id."""
+        self.sent: set[str] = set()
         self.must: dict[tuple[str, str], str] = {}
         self.synced: dict[tuple[str, str], str] = {}
 
@@ -111,11 +113,12 @@ class Team(RuleBasedStateMachine):
 
     @rule(name=st.sampled_from("ac"))
     def ask(self, name: str) -> None:
-        task_id = f"Q-{len(self.asked)}"
+        self.texts += 1
+        task_id = f"Q-{self.texts}"
         with suppress(OracleError):  # the planner runs elsewhere
             self.sites[name].squad.ask(task_id)
             if self.world.home_of("planner") == name:
-                self.asked.append(task_id)
+                self.asked[task_id] = name
 
     @rule(name=SITES)
     def answer(self, name: str) -> None:
@@ -134,6 +137,7 @@ class Team(RuleBasedStateMachine):
             if may:
                 self.sites[name].sync(confirms=True)
                 self.synced |= {key: text for key, text in self.must.items() if key[1] == name}
+                self.sent |= {task_id for task_id, place in self.asked.items() if place == name}
 
     @rule(name=SITES, at=st.integers(1, 6), is_done_first=st.booleans())
     def lose_the_network(self, name: str, at: int, is_done_first: bool) -> None:
@@ -188,6 +192,7 @@ class Team(RuleBasedStateMachine):
             shutil.rmtree(home)
             shutil.copytree(backup, home)
             self.must = {key: text for key, text in self.must.items() if key[1] != name or self.synced.get(key) == text}
+            self.asked = {key: place for key, place in self.asked.items() if place != name or key in self.sent}
 
     @rule()
     def restore_the_hub(self) -> None:
@@ -229,8 +234,10 @@ class Team(RuleBasedStateMachine):
         assert others == [one, one]
         said = {file.read_text() for site in sites for file in site.path.rglob("*.md*") if "_state" not in file.parts}
         assert set(self.must.values()) <= said
-        for task_id in self.asked:
-            assert [f"tasks/demo/patrol/handoffs/{task_id}__planner__memory.json" in one] == [True]
+        for task_id, name in self.asked.items():
+            receipt = f"tasks/demo/patrol/handoffs/{task_id}__planner__memory.json"
+            # A question that was not sent before the planner was moved by force is kept aside where it was asked.
+            assert receipt in one or list(self.sites[name].squad.home.rglob(f"{receipt}.superseded-*"))
 
     def everywhere(self, work: Callable[[Site], Any]) -> list[Any]:
         done = []

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 
 from oracle.domain import schemas
+from oracle.domain.names import FOREIGN
 from oracle.domain.records.responses import require_json
 from oracle.domain.values import AsJson, value
 from oracle.errors import ClaimsFailed, OracleError, UsageError
@@ -104,6 +105,13 @@ def _refusal(report: ClaimReport) -> ClaimsFailed:
 
 
 def _read(root: Root, repo: str, path: str) -> bytes | None:
+    if path.startswith(FOREIGN) and root.load_sources() and root.source_of(path):
+        from oracle.store.markdown import records
+
+        try:
+            return records.load(root, path)  # as an answer quotes it: without credentials
+        except (OSError, ValueError):
+            return None
     for place in _places(root, repo, path):
         try:
             if os.path.isfile(place) and os.path.getsize(place) <= LARGEST:

@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from oracle.app.answers.answer import answer as answer_now
 from oracle.app.delivery import deliver
 from oracle.app.delivery.deliver import Delivered, Delivery
 from oracle.app.delivery.team import open_team
+from oracle.app.sources import registry
 from oracle.errors import (
     ClaimsFailed,
     Conflict,
@@ -208,6 +210,25 @@ def test_claims_are_looked_up_on_disk(squad: Squad):
     assert response["all_verified"] is False
     assert done.all_verified is False
     assert response["confidence"] == "medium"
+
+
+def test_an_answer_from_a_source_is_verified_in_its_text_without_credentials(squad: Squad, tmp_path: Path):
+    text = "The mill closes at six.\n\nIts key is " + "gh" + "p_" + "q7Rk2Zp9Lx4V" * 3 + " since May.\n"
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "mill.md").write_text(text, encoding="utf-8")
+    (tmp_path / "secret.md").write_text("hidden", encoding="utf-8")
+    (notes / "link.md").symlink_to(tmp_path / "secret.md")
+    registry.add(squad.oracle, "folder", str(notes), project="demo")
+    squad.ask()
+    reply = answer_now(squad.oracle, "When does the mill close?", project="demo").as_json()
+    [made] = reply["claims"]
+    assert "[REDACTED:github-token]" in made["evidence"][0]["quote"]
+    assert squad.deliver(response=reply, answer=reply["answer"], is_strict=True).all_verified
+    made = [claim(f"sources/demo/notes/{name}.md", "hidden") for name in ("mill", "gone", "link", "../secret")]
+    squad.deliver("Q-2", response={"claims": made})
+    verdicts = [item["verdict"] for item in squad.response("Q-2")["claim_results"]]
+    assert verdicts == ["mismatch", "missing", "missing", "missing"]
 
 
 def test_claims_never_lead_out_of_root_and_repository(squad: Squad, tmp_path: Path):

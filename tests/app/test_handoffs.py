@@ -54,6 +54,21 @@ def test_bad_files_hide_nothing(squad: Squad, tmp_path: Path):
     assert len(found.problems) == 3
 
 
+@pytest.mark.parametrize(
+    ("raw", "told"), [(b"seats = 3\n", "lacks"), (b"x =", "can't be read"), (b"\xff\xfe", "is not UTF-8 text")]
+)
+def test_a_damaged_profile_is_named_wherever_it_hides_handoffs(squad: Squad, raw: bytes, told: str):
+    squad.ask("Q-1")
+    Path(squad.profile).write_bytes(raw)
+    with pytest.raises(NotFound, match=told) as caught:
+        stories.tell(squad.oracle, "Q-1")
+    assert "codec" not in str(caught.value)
+    assert caught.value.hint
+    assert [told in problem for problem in squad.oracle.handoffs().problems] == [True]
+    found = [check for check in squad.oracle.doctor() if check.name == "configuration"]
+    assert [(check.ok, told in check.detail) for check in found] == [(False, True)]
+
+
 def test_story_is_told_from_the_files(squad: Squad):
     squad.ask("Q-1")
     squad.recorder.away = {"planner"}

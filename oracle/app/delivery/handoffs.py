@@ -287,16 +287,24 @@ def _outside(context: Context) -> Outside:
 def projects_with(context: Context, task_id: str) -> list[tuple[str, Team]]:
     """Return the projects in which files of just this task id lie. Raises NotFound when there is none."""
     name = check_name(task_id, "task id")
-    found = []
+    found, unread = [], list[OracleError]()
     for project in profile.projects(context.root):
         try:
             team = open_team(context, project)
             names = os.listdir(team.folder)
-        except (OracleError, OSError):
+        except OracleError as error:
+            unread.append(error)
+            continue
+        except OSError:
             continue
         parsed = (receipts.parse_file_name(one) for one in names if one.startswith(f"{name}__"))
         if any(one is not None and one[0].task_id == name for one in parsed):
             found.append((project, team))
+    if not found and unread:
+        raise NotFound(
+            say("No handoff that can be read has the task id {name}. {fault}", name=name, fault=unread[0].sentence),
+            hint=unread[0].hint,
+        )
     if not found:
         raise NotFound(
             say("No handoff has the task id {name}.", name=name), hint=say("See what there is with `oracle handoffs`.")

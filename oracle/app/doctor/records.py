@@ -26,11 +26,11 @@ from oracle.app.records import naming
 from oracle.domain.names import FOREIGN, MEMORY
 from oracle.domain.records.drafts import SCHEMA_VERSION
 from oracle.domain.records.records import RETIRING
-from oracle.errors import RulesUnusable, UsageError
+from oracle.errors import OracleError, RulesUnusable, UsageError
 from oracle.index.read import loose_ends
 from oracle.store import journal
 from oracle.store.delivery import inbox
-from oracle.store.root import privacy
+from oracle.store.root import privacy, profile
 from oracle.store.root.configuration import (
     SETTINGS,
     find_unknown,
@@ -217,7 +217,7 @@ def _torn_fact(context: CheckContext, entry: TreeEntry) -> Iterator[Check]:
 
 
 def check_configuration(context: CheckContext) -> Iterator[Check]:
-    """Report configuration files, and values in them, that can't be used."""
+    """Report configuration files and profiles, and values in them, that can't be used."""
     folders = [entry.parts for entry in context.tree.entries if entry.is_folder]
     projects = [parts[1] for parts in folders if len(parts) == 2 and parts[0] == "projects"]
     found: dict[tuple[str, str], None] = {}
@@ -231,6 +231,15 @@ def check_configuration(context: CheckContext) -> Iterator[Check]:
         )
         for path, reason in found
     )
+    yield from capped(_unusable_profiles(context.root))
+
+
+def _unusable_profiles(root: Root) -> Iterator[Check]:
+    for project in profile.projects(root):
+        try:
+            profile.load(root, project, os.environ)
+        except OracleError as trouble:
+            yield error("configuration", trouble.sentence, trouble.hint)
 
 
 def check_privacy(context: CheckContext) -> Iterator[Check]:

@@ -45,7 +45,7 @@ def list_handoffs(
         resume.before(context)
         found = handoffs.list_all(context, project=project, state=state)
     if not found.items:
-        call.note(say("there are no handoffs"))
+        call.note(say("there are no handoffs that could be read") if found.problems else say("there are no handoffs"))
     for sentence in found.problems:
         call.warn(sentence)
     document = {

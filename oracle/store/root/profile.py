@@ -113,6 +113,11 @@ def load_file(root: Root, path: str, environ: Mapping[str, str]) -> Profile:
         )
     try:
         table = tomllib.loads(raw.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise InvalidProfile(
+            say("The profile {path} is not UTF-8 text.", path=path),
+            hint=say("Save it as UTF-8, or restore it from a backup."),
+        ) from error
     except (ValueError, RecursionError) as error:
         raise InvalidProfile(
             say("The profile {path} can't be read: {error}.", path=path, error=error),
@@ -137,7 +142,9 @@ def _require_keys(path: str, table: Mapping[str, object]) -> None:
         what += [say("has no text in {keys}", keys=wrong)] if wrong else []
         raise InvalidProfile(
             say("The profile {path} {what}.", path=path, what=joined(" and ", what)),
-            hint=say("Add the keys; `oracle project init P --seats …` writes a complete profile."),
+            hint=say(
+                "Add the keys. Or move the file away: `oracle project init P --seats …` then writes a complete one."
+            ),
         )
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from oracle.app.decisions import payload as decision_payloads
 from oracle.app.decisions.handover import resolve, send
 from oracle.app.overview.status import status
+from oracle.app.records.listing import list_problems
 from oracle.errors import (
     CompletionRefused,
     Conflict,
@@ -190,6 +191,13 @@ def test_choice_becomes_a_record(squad: Squad):
     for words in ("Ada decided for A (merge today)", "The audit passed.", "decision_type: choice", 'task_id: "#12"'):
         assert words in text
     assert squad.states() == {ID: "acked"}
+
+
+def test_context_that_begins_like_frontmatter_is_recorded(squad: Squad):
+    send(squad.oracle, payload(context="---\nid: x\n---\nMerge it?"))
+    done = resolve(squad.oracle, "demo", ID, choice="A", by="Ada")
+    assert "---\nid: x\n---\nMerge it?" in squad.oracle.show(done.record.split("memory/", 1)[1]).text
+    assert not list_problems(squad.oracle)
 
 
 def test_deciding_twice_changes_nothing_and_deciding_otherwise_is_a_conflict(squad: Squad):

@@ -421,6 +421,17 @@ def test_what_would_not_read_back_is_refused(written, body):
 
 
 @pytest.mark.parametrize(
+    "body", ["---\nid: x\n---", "\n\n---\nid: x\n...\ntext", "--- \r\nid: x\r\n---\r\n\r\ntext", " \n---\nid: x\n---"]
+)
+def test_a_body_that_begins_with_frontmatter_is_refused_with_the_way_out(body):
+    with pytest.raises(InvalidRecord, match="begins with a frontmatter block") as refused:
+        markdown.render({"title": "x"}, body)
+    assert "code fence" in refused.value.hint
+    for accepted in (f"```\n{body}\n```", f"A note:\n{body}"):
+        assert not markdown.render({"title": "x"}, accepted)[1].problems
+
+
+@pytest.mark.parametrize(
     ("value", "expected"),
     [
         ("", []),

@@ -247,8 +247,10 @@ def _record(
     issue = payload.text("issue_id")
     options = "\n".join(f"- {key}: {label}" for key, label in payload.labels.items())
     because = f"\n\nReason: {reason}" if reason else ""
+    context_of = payload.text("context")
+    head = "Context:\n\n" if context_of.lstrip().startswith("---") else ""  # it must not pass for frontmatter
     body = (
-        f"{payload.text('context')}\n\n{options}\n\n{payload.text('from_seat')} asked; {decider} decided for {chosen}"
+        f"{head}{context_of}\n\n{options}\n\n{payload.text('from_seat')} asked; {decider} decided for {chosen}"
         f" ({payload.label(chosen)}).{because}\n"
     )
     extra = {

@@ -176,8 +176,8 @@ def render(fields: Mapping[str, Value], body: str) -> tuple[bytes, Document]:
     """Return the bytes of a file that reads back as these fields, in this order, and this body; and the parsed document.
 
     Raises InvalidRecord if it would not read back: half a surrogate pair, a NUL in the body, a value that is not text,
-    a long name. Words that every YAML reader takes for text are written bare. Other scalars are JSON strings, which are
-    valid YAML and readable by programs that only undo JSON quotes.
+    a long name; and for a body that begins with a frontmatter block. Words that every YAML reader takes for text are
+    written bare. Other scalars are JSON strings, which are valid YAML and readable by programs that only undo JSON quotes.
     """
     head = yaml_subset.write(fields)
     settled = settle_body(body)
@@ -210,4 +210,9 @@ def _require_same(text: str, fields: Mapping[str, Value], body: str) -> tuple[by
         raise InvalidRecord(say("The field `{odd}` would not read back as written. Nothing was written.", odd=odd[:60]))
     if document.body != ("\n" + body if body else ""):
         raise InvalidRecord(say("The body would not read back as written. Nothing was written."))
+    if find_second_block(document):
+        raise InvalidRecord(
+            say("The body begins with a frontmatter block, and the record has its own. Nothing was written."),
+            hint=say("Put the block into a code fence (```), or write a line of text before it."),
+        )
     return raw, _check_body(document)

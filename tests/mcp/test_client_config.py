@@ -50,3 +50,15 @@ def test_codex_passes_on_what_chooses_root_and_tmux_server(capfd: pytest.Capture
 def test_unknown_client_and_bad_name_are_refused(words: list[str], capfd: pytest.CaptureFixture[str]):
     assert run(["mcp", *words]) == 2
     assert capfd.readouterr().out == ""
+
+
+@pytest.mark.parametrize("serves", [False, True])
+@pytest.mark.parametrize(("words", "meant"), [(["--project", "aren"], "arena"), (["--seat", "plannr"], "planner")])
+def test_a_mistyped_project_or_seat_is_asked_about(
+    words: list[str], meant: str, serves: bool, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+):
+    (tmp_path / "projects/arena/builder").mkdir(parents=True)
+    assert run(["mcp", *words, "--memory-dir", str(tmp_path), *([] if serves else ["--print-config", "codex"])]) == 2
+    shown = capfd.readouterr()
+    assert shown.out == ""
+    assert f"did you mean {meant}?" in shown.err

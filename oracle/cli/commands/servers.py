@@ -194,15 +194,16 @@ def mcp(
     ] = "",
 ) -> None:
     """Serve these operations to an agent as MCP tools."""
+    from oracle.app.context import Context
     from oracle.process import take_streams
 
     if print_config:
+        _refuse_mistyped(Context.open(call.memory_dir), seat, project)
         _print_config(call, print_config, seat, project)
         return
     if not http and port is not None:
         raise UsageError(say("--port belongs to --http."), hint=say("Add --http, or leave --port out."))
     streams = None if http else take_streams()
-    from oracle.app.context import Context
     from oracle.mcp import serving
     from oracle.mcp.binding import Binding
     from oracle.serving import StopSignal, listen
@@ -210,6 +211,7 @@ def mcp(
     context = Context.open(call.memory_dir)
     binding = Binding(context.root.path, seat, project)
     binding.check()
+    _refuse_mistyped(context, seat, project)
     for sentence in binding.warnings(context):
         call.warn(sentence)
     if streams is not None:
@@ -224,6 +226,15 @@ def mcp(
             print_line(url)
             call.note(say("the bearer token is in {kept}", kept=kept))
         serving.serve_http(binding, door, token, stop=stop)
+
+
+def _refuse_mistyped(context: Context, seat: str, project: str) -> None:
+    from oracle.app.records import new_project
+
+    if project:
+        hint = say("Correct the name, or make the project first with `oracle project init {project}`.", project=project)
+        new_project.refuse_mistyped(context, project, hint=hint)
+    new_project.refuse_mistyped_seat(context, seat)
 
 
 def _print_config(call: Call, client: str, seat: str, project: str) -> None:

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from oracle.app import git as asked_git
-from oracle.app.delivery.acknowledge import audit_closeout
+from oracle.app.delivery.acknowledge import acknowledge, audit_closeout
 from oracle.app.delivery.panes import Notice, notify
+from oracle.domain import timestamps
 from oracle.errors import CompletionRefused, Conflict, DiskFailure, HandoffFailed, NotFound, UsageError
 from oracle.store.disk import steps
 from tests.app.squad import Squad
@@ -190,6 +191,38 @@ def test_ack_is_written_once_and_clears_the_queue(squad: Squad):
     assert "T10" in squad.text("builder/TODO.md")
     assert squad.states()["T1"] == "acked"
     assert squad.events().count("ack") == 1
+
+
+@pytest.mark.parametrize("later", [0, 4, 60])
+def test_ack_of_an_answer_that_replaced_another_tells_its_own_time(squad: Squad, later: int):
+    def acknowledge_later(seconds: int) -> str:
+        oracle = squad.open(seconds)
+        return acknowledge(oracle, "demo", "T1", source="builder", target="planner").line
+
+    squad.ask("T1", target="builder")
+    squad.complete()
+    first = acknowledge_later(0)
+    squad.complete(commit="def5678")
+    verified = squad.verify("T1", "builder", "planner")
+    assert (verified["consumed"], verified["consumed_ack"]) == (False, None)
+    second = acknowledge_later(later)
+    receipt = squad.receipt("T1__builder__planner.json")
+    assert receipt["consumed_ack"] == second == acknowledge_later(2 * later + 1)
+    told, stamped = (timestamps.parse(text) for text in (second.rpartition(" at ")[2], receipt["consumed_at"]))
+    assert (stamped - told).total_seconds() < 2
+    assert squad.text("planner/TODO.md").count("Consumed: T1 ") == len({first, second})
+
+
+def test_ack_whose_receipt_was_lost_keeps_its_line(squad: Squad):
+    squad.ask("T1", target="builder")
+    squad.complete()
+    before = {name: (squad.folder / name).read_bytes() for name in squad.receipts()}
+    first = squad.ack().line
+    (squad.folder / "T1__builder__planner.json.consumed").unlink()
+    for name, content in before.items():
+        (squad.folder / name).write_bytes(content)
+    again = acknowledge(squad.open(60), "demo", "T1", source="builder", target="planner")
+    assert (again.is_new, again.line) == (True, first)
 
 
 def test_ack_of_nothing_is_not_found_and_writes_nothing(squad: Squad):

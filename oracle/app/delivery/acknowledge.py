@@ -39,7 +39,10 @@ def acknowledge(
     moment = context.now()
     receipt = _require_completion(team, name)
     homes.require_here(context, team.project, name.target)
-    line = task_tree.acknowledge_task(team.tree, name.target, name.task_id, source=name.source, moment=moment)
+    earlier = _earlier_ack(team, receipt)
+    line = task_tree.acknowledge_task(
+        team.tree, name.target, name.task_id, source=name.source, moment=moment, earlier=earlier
+    )
     task_tree.drop_task(team.tree, name.source, name.task_id)
     changes = {
         "consumed_at": context.stamp(),
@@ -60,6 +63,17 @@ def acknowledge(
             )
         )
     return Acknowledged(line, handoffs.path_of(team.folder, name), outcome is Outcome.CREATED)
+
+
+def _earlier_ack(team: Team, receipt: Receipt) -> str:
+    """Return the last ACK line if it is of an answer that this one replaced, else ""."""
+    name = receipt.name
+    ack = task_tree.find_acknowledgement(team.tree, name.target, name.task_id, source=name.source)
+    if not ack or receipt.text("consumed_at") or handoffs.read(team.folder, name, CONSUMED) is not None:
+        return ""
+    acked, since = timestamps.parse(ack.rpartition(" at ")[2]), timestamps.parse(receipt.since)
+    is_older = acked is not None and since is not None and acked < since.replace(microsecond=0)
+    return ack if is_older or ack in handoffs.replaced_acks(team.folder, name) else ""
 
 
 def find_ends(
@@ -241,7 +255,7 @@ def verify(
         "receipt_path": _path_of(team, name),
         "todo_path": team.tree.todo_file(name.target),
         "delivery_path": team.tree.delivery_file(name.source),
-        "consumed_ack": ack or None,
+        "consumed_ack": (ack if facts["consumed"] else "") or None,
         "healthy": all(facts[key] for key in ("assigned", "notified", "consumed", "verdict_valid")),
         "problems": list(receipt.problems) if receipt else [],
     }

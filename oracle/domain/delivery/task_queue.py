@@ -93,18 +93,22 @@ def drop_task(text: str, task_id: str) -> str:
     return "\n".join(lines)
 
 
-def acknowledge_task(text: str, task_id: str, *, source: str, moment: str, seat: str) -> str:
-    """Return the queue with the line `Consumed: <id> from <source> at <moment>`; unchanged when it is there already."""
-    if find_acknowledgement(text, task_id, source):
+def acknowledge_task(text: str, task_id: str, *, source: str, moment: str, seat: str, earlier: str = "") -> str:
+    """Return the queue with the line `Consumed: <id> from <source> at <moment>`; unchanged when it is there already.
+
+    `earlier` is the line that acknowledged an answer which was replaced since: it stays and does not count.
+    """
+    line = f"Consumed: {task_id} from {source} at {moment}"
+    found = find_acknowledgement(text, task_id, source)
+    if found and (found == line or found != earlier):
         return text
-    lines = _with_header(text, seat)
-    return "\n".join(_in_completed(lines, f"Consumed: {task_id} from {source} at {moment}"))
+    return "\n".join(_in_completed(_with_header(text, seat), line))
 
 
 def find_acknowledgement(text: str, task_id: str, source: str) -> str:
-    """Return the ACK line of just this task from just this seat, or ""."""
+    """Return the last ACK line of just this task from just this seat, or ""."""
     start = f"Consumed: {task_id} from {source} at "
-    return next((line.rstrip("\r") for line in text.split("\n") if line.startswith(start)), "")
+    return next((line.rstrip("\r") for line in reversed(text.split("\n")) if line.startswith(start)), "")
 
 
 def _spans(lines: Sequence[str]) -> list[_Span]:

@@ -223,6 +223,14 @@ def acknowledge(folder: str, name: ReceiptName, changes: Mapping[str, object]) -
     return Outcome.CREATED
 
 
+def replaced_acks(folder: str, name: ReceiptName) -> set[str]:
+    """Return the ACK lines of the completions that were replaced and kept as `.superseded-<hash>`. Raises DiskFailure."""
+    start = f"{name.file_name}{SUPERSEDED}"
+    kept = (one[len(name.file_name) :] for one in folders.names_in(folder) if one.startswith(start))
+    found = (read(folder, name, suffix) for suffix in kept)
+    return {one.text("consumed_ack") for one in found if one is not None}
+
+
 def no_completion(name: ReceiptName) -> NotFound:
     """Return the error that there is nothing to acknowledge."""
     return NotFound(

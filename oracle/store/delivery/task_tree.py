@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 
 from oracle.domain.delivery import task_files, task_queue
 from oracle.domain.delivery.task_queue import Task
@@ -88,17 +89,23 @@ def drop_task(tree: TaskTree, seat: str, task_id: str) -> bool:
     return _change_existing(tree.todo_file(seat), lambda text: task_queue.drop_task(text, name))
 
 
-def acknowledge_task(tree: TaskTree, seat: str, task_id: str, *, source: str, moment: datetime) -> str:
-    """Write the ACK line of a task into its reader's queue, once. Returns the line in the queue."""
+def acknowledge_task(
+    tree: TaskTree, seat: str, task_id: str, *, source: str, moment: datetime, earlier: str = ""
+) -> str:
+    """Write the ACK line of a task into its reader's queue, once. Returns the line in the queue.
+
+    `earlier` is the line of an answer that was replaced since, which does not count.
+    """
     name, source = check_name(task_id, "task id"), check_name(source, "seat")
     path = tree.todo_file(seat)
     stamp = stamp_of(moment)
-    _change(path, lambda text: task_queue.acknowledge_task(text, name, source=source, moment=stamp, seat=seat))
+    ack = partial(task_queue.acknowledge_task, source=source, moment=stamp, seat=seat, earlier=earlier)
+    _change(path, lambda text: ack(text, name))
     return find_acknowledgement(tree, seat, name, source=source)
 
 
 def find_acknowledgement(tree: TaskTree, seat: str, task_id: str, *, source: str) -> str:
-    """Return the ACK line of a task from one seat, or ""."""
+    """Return the last ACK line of a task from one seat, or ""."""
     return task_queue.find_acknowledgement(_read(tree.todo_file(seat)), task_id, source)
 
 

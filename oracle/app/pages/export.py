@@ -21,10 +21,11 @@ from oracle.app.pages import record_body, svg
 from oracle.app.pages import timeline as timeline_drawing
 from oracle.app.pages.cleaning import Cleaner
 from oracle.app.pages.markdown import to_html
-from oracle.app.records import graph, listing, naming
+from oracle.app.pages.selection import select
+from oracle.app.records import graph, listing
 from oracle.domain import timestamps
 from oracle.domain.values import replace, value
-from oracle.errors import NotInMemory, RecordExists, UsageError
+from oracle.errors import RecordExists, UsageError
 from oracle.index import fold
 from oracle.store.disk import steps
 from oracle.store.markdown import records
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
     from oracle.app.context import Context
+    from oracle.app.pages.selection import Selection
     from oracle.app.pages.timeline import Timeline
     from oracle.app.records.views import Summary
     from oracle.domain.links.graph import Walk
@@ -48,25 +50,28 @@ _AT_ONCE = 64
 
 @value
 class Exported:
-    """The file, how many records and bytes it holds, and how often each rule of the guard replaced something."""
+    """The file, how many records and bytes it holds, and how often each rule of the guard replaced something.
+
+    `personal` and `retired` are how many memories were left out: those about people, and those that no longer hold.
+    """
 
     path: str
     records: int
     size: int
     replaced: Mapping[str, int]
+    personal: int
+    retired: int
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form."""
-        return {"path": self.path, "records": self.records, "bytes": self.size, "redacted": dict(self.replaced)}
-
-
-@value
-class Selection:
-    """What is exported: a title, the records with the newest first, and the walk to draw."""
-
-    title: str
-    records: tuple[Summary, ...]
-    walk: Walk
+        left_out = {"personal": self.personal, "retired": self.retired}
+        return {
+            "path": self.path,
+            "records": self.records,
+            "bytes": self.size,
+            "redacted": dict(self.replaced),
+            "memories_left_out": left_out,
+        }
 
 
 @value
@@ -91,21 +96,24 @@ def export(
     depth: int = 1,
     language: str,
     force: bool = False,
+    with_memories: bool = False,
 ) -> Exported:
     """Write the records of a project, or around a target, or all of them, to an HTML file.
 
-    Raises RecordExists for a file that exists, unless `force`; NotInMemory, NotInFederation, RulesUnusable, UsageError,
-    DiskFailure.
+    Memories about people are in it only `with_memories`, those that no longer hold never. Raises RecordExists for a file that
+    exists, unless `force`; NotInMemory, NotInFederation, RulesUnusable, UsageError, DiskFailure.
     """
     path = _check_place(context, out, force=force)
-    selection = select(context, project=project, target=target, depth=depth)
+    selection = select(context, project=project, target=target, depth=depth, with_memories=with_memories)
     cleaner = Cleaner(context)
     page = render(context, selection, cleaner, language=language).encode("utf-8", "replace")
     if force:
         steps.replace(path, page)
     elif not steps.create_once(path, page):
         raise _exists(path)
-    return Exported(path, len(selection.records), len(page), cleaner.replaced)
+    return Exported(
+        path, len(selection.records), len(page), cleaner.replaced, selection.personal, len(selection.retired)
+    )
 
 
 def _check_place(context: Context, out: str, *, force: bool) -> str:
@@ -126,29 +134,7 @@ def _exists(path: str) -> RecordExists:
     return RecordExists(say("{path} already exists.", path=path), hint=say("Choose another name, or add --force."))
 
 
-# What is exported -----------------------------------------------------------------------------------------------------
-
-
-def select(context: Context, *, project: str = "", target: str = "", depth: int = 1) -> Selection:
-    """Return the records of a project, or those up to `depth` steps around a target, or all. Raises NotInMemory, UsageError."""
-    if target:
-        name = naming.find(context, target)
-        walk = graph.graph(context, name, depth=depth, direction="both")
-        near = listing.find_records(context, walk.nodes).values()
-        found = [one for one in near if one is not None and project in ("", one.project)]
-        title: str = say("Records around {target}", target=name.removeprefix("entity:"))
-        found.sort(key=lambda one: (one.sort_ts, one.slug), reverse=True)
-        if project:  # a node of another project would tell its title
-            walk = graph.among(context, [one.slug for one in found])
-    else:
-        found = listing.list_records(context, {"project": project}, newest_first=True)
-        walk = graph.among(context, [one.slug for one in found])
-        title = say("Records of {project}", project=project) if project else say("Records of all projects")
-    if not found:
-        raise NotInMemory(
-            say("not_in_memory_db: nothing to export was found."), hint=say("See `oracle list` and `oracle graph`.")
-        )
-    return Selection(title, tuple(found), walk)
+# The parts ----------------------------------------------------------------------------------------------------------
 
 
 def render(context: Context, selection: Selection, cleaner: Cleaner, *, language: str) -> str:
@@ -202,7 +188,8 @@ def _read(
             _html(cleaner.clean(text), written[one.slug], addresses) for one, text in zip(batch, texts, strict=True)
         ]
         for one, body in zip(batch, cleaner.bodies(pages), strict=True):
-            found.append(_as_exported(one, body, chains.get(one.slug, ()), addresses, cleaner))
+            chain = [slug for slug in chains.get(one.slug, ()) if slug not in selection.left_out]
+            found.append(_as_exported(one, body, chain, addresses, cleaner))
     return found
 
 

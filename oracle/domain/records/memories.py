@@ -117,8 +117,7 @@ class Memory:
 def interpret(record: Record, summary: str, words: frozenset[str] = frozenset()) -> Memory:
     """Read a record as a memory; what it does not state, its kind says. `summary` is the first paragraph of its text."""
     fields = understand(record.document).fields
-    stated = as_text(fields.get("memory_type", "")).strip().lower()
-    given = stated if stated in KINDS else REMEMBERED.get(remembered.memory_type_in(fields), "")
+    given = stated_type(fields)
     kind = given or _type_of(record.kind, fields)
     scope = as_text(fields.get("role_scope", "")).strip().lower()
     return Memory(
@@ -148,6 +147,12 @@ def interpret(record: Record, summary: str, words: frozenset[str] = frozenset())
         is_stated=bool(given),
         retires=any(relation.type == "retires" for relation in record.relations),
     )
+
+
+def stated_type(fields: Mapping[str, Value]) -> str:
+    """Return the type that frontmatter states, "" for a record that was not written as a memory."""
+    stated = as_text(fields.get("memory_type", "")).strip().lower()
+    return stated if stated in KINDS else REMEMBERED.get(remembered.memory_type_in(fields), "")
 
 
 def _type_of(kind: str, fields: Mapping[str, Value]) -> str:

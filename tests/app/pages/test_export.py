@@ -231,7 +231,13 @@ def test_the_page_speaks_the_language_of_the_call(
     out = tmp_path / "out.html"
     assert run(["--memory-dir", str(shop), "--lang", language, "export", "html", str(out), "--json"]) == 0
     made = json.loads(capsys.readouterr().out)
-    assert made == {"path": str(out), "records": 5, "bytes": out.stat().st_size, "redacted": {}}
+    assert made == {
+        "path": str(out),
+        "records": 5,
+        "bytes": out.stat().st_size,
+        "redacted": {},
+        "memories_left_out": {"personal": 0, "retired": 0},
+    }
     html = out.read_text(encoding="utf-8")
     assert f'<html lang="{language}">' in html
     assert f">{word}</a>" in html
@@ -261,3 +267,56 @@ def test_one_record_of_many_is_cleaned_alone(root: Path, tmp_path: Path, monkeyp
     assert sorted(made.replaced.values()) == [1, 2]
     assert html.count("<strong>words</strong>") == 88
     assert SECRET[9:] not in html
+
+
+@pytest.fixture
+def remembering(root: Path) -> Path:
+    """A Root with a record, a memory of each type, forgotten and replaced ones, and those of other programs."""
+    write(root, "a", "# Retry webhooks\n\nSee [[b]].")
+    write(root, "b", "# Limits\n\nSee [[a]].")
+    for kind, text in {"user": "Quince", "feedback": "Medlar", "project": "Sorbus", "reference": "Rowan"}.items():
+        why = ["--why", "So it is.", "--how-to-apply", "Always."] if kind in ("feedback", "project") else []
+        words = [f"{text} knows the ledger well", f"{text}gone left the {text}past team"]
+        for said in words:
+            assert run(["--memory-dir", str(root), "remember", said, "--type", kind, "--project", "shop", *why]) == 0
+        assert run(["--memory-dir", str(root), "forget", words[1]]) == 0
+    write(root, "rule", "# Loquat rule\n\nSee [[a]].", more="memory_type: preference\n")
+    write(root, "note", "# Pomelo note\n\nSee [[a]].", more="name: pomelo\ndescription: d\nmetadata:\n  type: user\n")
+    return root
+
+
+PERSONAL = ("Quince knows", "Medlar knows", "Loquat rule", "Pomelo note")
+
+
+@pytest.mark.parametrize("options", [{}, {"project": "shop"}, {"target": "a", "depth": 2}])
+@pytest.mark.parametrize("with_memories", [False, True])
+def test_memories_about_people_are_sent_only_when_asked(
+    remembering: Path, tmp_path: Path, options: dict[str, Any], *, with_memories: bool
+) -> None:
+    made, html = exported(remembering, tmp_path / "out.html", with_memories=with_memories, **options)
+    shown = [words for words in PERSONAL if words in html]
+    whole = [words for words in PERSONAL if "target" not in options or words.split()[1] in ("rule", "note")]
+    assert shown == (whole if with_memories else [])
+    assert made.personal == (0 if with_memories else len(whole))
+    assert "Retry webhooks" in html
+    assert ("Sorbus knows" in html) == ("target" not in options)
+    assert "gone" not in html.partition("<script>")[0].partition("<body>")[2].lower()
+    assert made.retired == (0 if "target" in options else 4)
+
+
+def test_a_memory_that_was_retired_by_its_title_is_not_named(remembering: Path, tmp_path: Path) -> None:
+    assert run(["--memory-dir", str(remembering), "retire", "note", "--reason", "It is over."]) == 0
+    for with_memories in (False, True):
+        made, html = exported(remembering, tmp_path / f"{with_memories}.html", with_memories=with_memories)
+        assert "pomelo" not in html.lower()
+        assert made.retired == 5
+
+
+def test_a_memory_about_people_alone_is_nothing_to_send(
+    remembering: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--memory-dir", str(remembering), "export", "html", str(tmp_path / "out.html")]
+    assert run([*words, "--target", "rule"]) == 4
+    assert "--with-memories" in capsys.readouterr().err
+    assert run(words) == 0
+    assert "4 memories about people are left out; --with-memories includes them" in capsys.readouterr().err

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from oracle.app.pages.timeline import Timeline
     from oracle.app.records.views import Summary
     from oracle.domain.links.graph import Walk
+    from oracle.wording import Sentence
 
 _FOLDER = Path(__file__).parent
 _ID_BYTES = 6
@@ -105,8 +106,17 @@ def export(
     """
     path = _check_place(context, out, force=force)
     selection = select(context, project=project, target=target, depth=depth, with_memories=with_memories)
+    most = _megabytes(steps.MOST_BYTES)
+    if selection.size >= steps.MOST_BYTES:
+        size = _megabytes(selection.size)
+        raise _too_large(
+            say("The texts of the records have {size} MB; a page has less than {most} MB.", size=size, most=most)
+        )
     cleaner = Cleaner(context)
     page = render(context, selection, cleaner, language=language).encode("utf-8", "replace")
+    if len(page) >= steps.MOST_BYTES:
+        size = _megabytes(len(page))
+        raise _too_large(say("The page would have {size} MB; a page has less than {most} MB.", size=size, most=most))
     if force:
         steps.replace(path, page)
     elif not steps.create_once(path, page):
@@ -128,6 +138,14 @@ def _check_place(context: Context, out: str, *, force: bool) -> str:
     if os.path.lexists(path) and not force:
         raise _exists(path)
     return path
+
+
+def _too_large(sentence: Sentence) -> UsageError:
+    return UsageError(sentence, hint=say("Export fewer records: --project P, or --target T with a small --depth."))
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:.1f}"
 
 
 def _exists(path: str) -> RecordExists:

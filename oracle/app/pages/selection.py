@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @value
 class Selection:
-    """What is exported: a title, the records with the newest first, and the walk to draw.
+    """What is exported: a title, the records with the newest first, the bytes of their texts, and the walk to draw.
 
     `left_out` are the slugs of all records that were left out: memories about people, as many as `personal`, memories that no
     longer hold (`retired`), and the records that only retire one of these.
@@ -30,6 +30,7 @@ class Selection:
 
     title: str
     records: tuple[Summary, ...]
+    size: int
     walk: Walk
     left_out: frozenset[str]
     personal: int
@@ -53,7 +54,9 @@ def select(
     else:
         found = listing.list_records(context, {"project": project}, newest_first=True)
         title = say("Records of {project}", project=project) if project else say("Records of all projects")
-    personal, retired = _find_memories(context, found)
+    types, sizes = _read(context, found)
+    retired = frozenset(one.slug for one in found if one.slug in types and one.is_retired)
+    personal = frozenset(slug for slug, of_type in types.items() if of_type == PREFERENCE) - retired
     left_out = retired if with_memories else personal | retired
     ends = {one.retired_by for one in found if one.slug in left_out}
     left_out |= {one.slug for one in found if one.slug in ends and is_retirement(one.title)}
@@ -64,21 +67,21 @@ def select(
         walk = graph.among(context, [one.slug for one in kept])
     elif left_out:
         walk = _without(walk, left_out)
-    return Selection(title, kept, walk, left_out, 0 if with_memories else len(personal), retired)
+    size = sum(sizes.get(one.slug, 0) for one in kept)
+    return Selection(title, kept, size, walk, left_out, 0 if with_memories else len(personal), retired)
 
 
-def _find_memories(context: Context, found: Sequence[Summary]) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the memories about people that hold, and all memories that no longer do, by what their files say."""
-    personal, retired = set(), set()
+def _read(context: Context, found: Sequence[Summary]) -> tuple[dict[str, str], dict[str, int]]:
+    """Return the type of each record that its file states to be a memory, and the bytes of each record's text."""
+    types, sizes = {}, {}
     for one in found:
         document = records.read_document(context.root, one.path)
-        if document is None or not (memory_type := stated_type(document.fields)):
+        if document is None:
             continue
-        if one.is_retired:
-            retired.add(one.slug)
-        elif memory_type == PREFERENCE:
-            personal.add(one.slug)
-    return frozenset(personal), frozenset(retired)
+        sizes[one.slug] = len(document.body.encode("utf-8", "surrogatepass"))
+        if memory_type := stated_type(document.fields):
+            types[one.slug] = memory_type
+    return types, sizes
 
 
 def _without(walk: Walk, left_out: frozenset[str]) -> Walk:

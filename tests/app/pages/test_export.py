@@ -320,3 +320,24 @@ def test_a_memory_about_people_alone_is_nothing_to_send(
     assert "--with-memories" in capsys.readouterr().err
     assert run(words) == 0
     assert "4 memories about people are left out; --with-memories includes them" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("size", "what"), [(9_000, "The texts of the records have 0.0 MB"), (10, "The page would have 0.")]
+)
+def test_a_page_that_would_be_too_large_is_refused_with_the_way_out(
+    root: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    size: int,
+    what: str,
+) -> None:
+    monkeypatch.setattr("oracle.store.disk.steps.MOST_BYTES", 5_000)
+    write(root, "a", "words " * (size // 6))
+    assert run(["--memory-dir", str(root), "export", "html", str(tmp_path / "out.html")]) == 2
+    said = capsys.readouterr().err
+    assert what in said
+    for way in ("--project", "--target", "--depth"):
+        assert way in said
+    assert list(tmp_path.iterdir()) == [root]

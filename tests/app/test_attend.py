@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 from oracle.app.delivery import resume
+from oracle.app.delivery.story import tell
 from oracle.app.journal import events
 from oracle.app.queries import attend
 from oracle.app.queries.attend import Terms
 from oracle.app.queries.packet import fenced
 from oracle.domain.delivery.receipts import receipt_name
-from oracle.errors import UsageError
+from oracle.errors import DiskFailure, UsageError
 from oracle.store.delivery import leases, packets
 from oracle.store.root import configuration
 
 if TYPE_CHECKING:
+    from oracle.app.context import Context
     from tests.app.squad import Squad
 
 KNOWN = "How many tries with exponential backoff for webhooks?"
@@ -133,6 +135,30 @@ def test_a_seat_that_is_away_is_answered_for_after_the_bound_unless_held(team: S
     assert attend_once(team, terms=Terms(hold=hold)) == ["waits"]
     assert attend_once(team, 301, terms=Terms(hold=hold)) == [word]
     assert ("Q-1.json" in team.responses()) is not hold
+
+
+def test_a_question_whose_seat_is_away_is_held_by_nobody_and_waits_for_one_wake_up(team: Squad) -> None:
+    team.recorder.away = {"memory"}
+    team.ask("Q-1", objective=UNKNOWN, kind="query")
+    assert [attend_once(team), attend_once(team, 100)] == [["waits"]] * 2
+    assert leases.read(str(team.folder), NAME) is None
+    assert state(team) == "unnotified"
+    [line] = tell(team.open(), "Q-1").wake_ups
+    assert line.startswith("memory: tried 2 times; ")
+    assert team.events().count("claim") == 1
+
+
+def test_a_question_that_fails_is_held_by_nobody(team: Squad) -> None:
+    ask(team)
+
+    def fail(_: Context, __: attend.Asked) -> None:
+        raise DiskFailure("no room")
+
+    oracle = team.open()
+    (asked,) = attend.open_questions(oracle, "demo")
+    with pytest.raises(DiskFailure):
+        attend.attend_to(oracle, asked, Terms(), fail)
+    assert leases.read(str(team.folder), NAME) is None
 
 
 def test_a_claim_from_before_the_clock_was_set_back_holds_nobody_up(team: Squad) -> None:

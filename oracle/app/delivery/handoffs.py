@@ -264,6 +264,12 @@ def _is_queued(team: Team, queued: dict[str, set[str]], task_id: str, seat: str)
     return task_id in queued[seat]
 
 
+def pending_wakeups(context: Context) -> dict[tuple[str, str, str], InboxEntry]:
+    """Return the wake-up that waits for each project, task id and seat, of several the one that was tried most."""
+    found = sorted(wakeups.list_pending(context), key=lambda one: one.tries)
+    return {(one.text("project"), one.text("task_id"), one.text("seat")): one for one in found}
+
+
 def last_reason(entry: InboxEntry) -> str:
     """Return why the last try to send a wake-up failed, "" before the first."""
     return wakeups.reason_of(wakeups.WakeUp(detail=entry.last_error))
@@ -277,10 +283,7 @@ def _unreached(entry: InboxEntry) -> Unreached | None:
 
 def _outside(context: Context) -> Outside:
     answers = responses.list_answers(context.root)
-    pending = {
-        (one.text("project"), one.text("task_id"), one.text("seat")): _unreached(one)
-        for one in wakeups.list_pending(context)
-    }
+    pending = {ends: _unreached(one) for ends, one in pending_wakeups(context).items()}
     return Outside(answers.answered, answers.conflicts, pending)
 
 

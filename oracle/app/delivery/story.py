@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from oracle.app import claims, journal
 from oracle.app.claims import ToldClaim
 from oracle.app.context import Context
-from oracle.app.delivery import handoffs, wakeups
+from oracle.app.delivery import handoffs
 from oracle.app.delivery.handoffs import ListedHandoff
 from oracle.app.delivery.team import Team
 from oracle.domain import timestamps
@@ -87,7 +87,8 @@ def tell(context: Context, task_id: str, *, project: str = "") -> Story:
 def _story(context: Context, team: Team, task_id: str) -> Story:
     listed = [item for item in handoffs.of_team(context, team).handoffs if item.task_id == task_id]
     path, response = responses.path_of(context.root, task_id), _response(context, task_id)
-    waiting = [entry for entry in wakeups.list_pending(context) if entry.fields.get("task_id") == task_id]
+    pending = handoffs.pending_wakeups(context).items()
+    waiting = [entry for (project, task, _), entry in pending if (project, task) == (team.project, task_id)]
     return Story(
         tuple(handoffs.as_listed(context, team, listed, context.now_seconds())),
         team.project,

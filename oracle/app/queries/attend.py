@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 
 from oracle.app import guard
@@ -21,6 +22,7 @@ from oracle.app.queries import packet
 from oracle.domain import timestamps
 from oracle.domain.delivery.receipts import Receipt, ReceiptKind, ReceiptName
 from oracle.domain.values import replace, value
+from oracle.errors import HandoffFailed
 from oracle.store.delivery import handoffs, inbox, leases, packets, responses
 from oracle.store.delivery.entries import InboxEntry, InboxKind
 from oracle.store.delivery.leases import Held, Lease
@@ -32,6 +34,7 @@ MOST_LEASES = 5
 """Leases of a seat that was woken and stays silent, after which it counts as not there."""
 
 BEING_JUDGED = "being-judged"
+WAITS = "waits"
 _SOON = 2.0
 _SLACK = 60.0
 """Seconds by which a lease may look longer than it is before the clock must have been set back."""
@@ -164,6 +167,7 @@ def attend_to(
 ) -> Attended:
     """Take a question as far as it goes now. `reply_to` returns None while the reply is in the making.
 
+    The claim ends with what failed or only waits for its seat: nobody works on it then.
     Raises what a delivery raises, DiskFailure, HandoffFailed, LockTimeout.
     """
     lease = _claim(context, asked, terms)
@@ -171,6 +175,23 @@ def attend_to(
         return Attended("gone")
     if isinstance(lease, Held):
         return Attended("held", lease.until.timestamp(), lease.holder)
+    found = None
+    try:
+        found = _take_on(context, asked, lease, terms, reply_to)
+    finally:
+        if found is None or found.word == WAITS:
+            with suppress(HandoffFailed):  # it runs out by itself
+                leases.release(asked.team.folder, lease)
+    return found
+
+
+def _take_on(
+    context: Context,
+    asked: Asked,
+    lease: Lease,
+    terms: Terms,
+    reply_to: Callable[[Context, Asked], Reply | None],
+) -> Attended:
     reply = reply_to(context, asked)
     if reply is None:
         return Attended(BEING_JUDGED)
@@ -187,7 +208,8 @@ def _claim(context: Context, asked: Asked, terms: Terms) -> Lease | None:
     if before is not None and (before.until - now).total_seconds() > longest:  # the clock was set back since
         leases.release(folder, before)
     found = leases.claim(folder, name, holder=HOLDER, now=now)
-    if found is not None and not isinstance(found, Held) and (before is None or before.holder != HOLDER):
+    is_again = before.holder == HOLDER if before else packets.asked_at(_packet_of(context, asked)) is not None
+    if found is not None and not isinstance(found, Held) and not is_again:
         _note_claim(context, asked, found, after=before.holder if before else "")
     return found
 
@@ -217,7 +239,7 @@ def _deliver(context: Context, asked: Asked, response: Mapping[str, object]) -> 
 def _hand_over(context: Context, asked: Asked, lease: Lease, terms: Terms, reply: Reply) -> Attended:
     """Give a question that the disk does not answer to its seat: write the packet, wake the seat, pass the claim on."""
     name, seat = asked.name, asked.name.target
-    path = packets.question_path(context.root, asked.team.project, name.task_id)
+    path = _packet_of(context, asked)
     since = _keep_packet(context, asked, reply, path)
     text = f"{name.task_id} from {name.source} waits for {seat}. Read {path}. It says how to answer."
     notified_at = _notified_at(context, asked, text)
@@ -234,7 +256,11 @@ def _hand_over(context: Context, asked: Asked, lease: Lease, terms: Terms, reply
     bound = patience if notified_at or reason.startswith(wakeups.THERE) else terms.seat_bound
     if now - since >= bound and not terms.hold:
         return _give_up(context, asked, reply, f"{seat} was not reached in {now - since:.0f} s ({reason})")
-    return Attended("waits", due if terms.hold else min(due, since + bound), reason)
+    return Attended(WAITS, due if terms.hold else min(due, since + bound), reason)
+
+
+def _packet_of(context: Context, asked: Asked) -> str:
+    return packets.question_path(context.root, asked.team.project, asked.name.task_id)
 
 
 def _give_up(context: Context, asked: Asked, reply: Reply, why: str) -> Attended:

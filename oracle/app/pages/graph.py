@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from oracle.app.pages import svg
 from oracle.app.records import graph, listing
 from oracle.domain.layout import cells
+from oracle.domain.links.graph import MOST_DRAWN, by_nearness
 from oracle.domain.names import is_entity
 from oracle.domain.values import value
 from oracle.wording import say_many
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     Points = dict[str, Point]
     Box = tuple[float, float, float, float]
 
-MOST_NODES = 200
 _EDGE = 92.0
 """Pixels of an edge, about."""
 
@@ -69,9 +69,9 @@ class Neighbourhood:
     left_out: int
 
 
-def gather(context: Context, walk: Walk, *, most: int = MOST_NODES) -> Neighbourhood:
+def gather(context: Context, walk: Walk, *, most: int = MOST_DRAWN) -> Neighbourhood:
     """Return what to draw of a walk: of more than `most` nodes the nearest, and among these the most linked."""
-    names = _nearest(walk)
+    names = by_nearness(walk)
     kept = names[:most]
     records = listing.find_records(context, kept)
     counts = graph.count_backlinks(context, kept)
@@ -89,15 +89,6 @@ def gather(context: Context, walk: Walk, *, most: int = MOST_NODES) -> Neighbour
     inside = set(kept)
     edges = [(one.source, one.target, one.type) for one in walk.edges if {one.source, one.target} <= inside]
     return Neighbourhood(walk.root, tuple(nodes), tuple(sorted(edges)), len(names) - len(kept))
-
-
-def _nearest(walk: Walk) -> list[str]:
-    linked = Counter(name for edge in walk.edges for name in (edge.source, edge.target))
-    distance = {walk.root: 0}
-    for edge in walk.edges:
-        for name in (edge.source, edge.target):
-            distance.setdefault(name, edge.depth)
-    return sorted(walk.nodes, key=lambda name: (distance.get(name, 0), -linked[name], name))
 
 
 def draw(found: Neighbourhood, *, link: Link, more: str = "", is_styled: bool = False) -> str:

@@ -13,11 +13,11 @@ from oracle.cli.options import Fresh, Full, Target, Types, option, single
 from oracle.cli.output import columns, is_terminal, write_out
 from oracle.cli.session import Call, needs_extra
 from oracle.domain.layout import NARROWEST, shorten, wrap
-from oracle.domain.links.graph import branches_of
+from oracle.domain.links.graph import MOST_DRAWN, branches_of, cut_to
 from oracle.domain.records.chains import replaced_by
 from oracle.domain.spelling import suggest
 from oracle.errors import UsageError
-from oracle.wording import joined, say, visible
+from oracle.wording import joined, say, say_many, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     Chains = Mapping[str, Sequence[str]]
     Marks = Mapping[str, str]
     """Which nodes do not hold: missing, superseded or retired."""
+
+_DRAWINGS = ("mermaid", "dot")
+"""Forms that another program draws: like our own drawing they hold at most MOST_DRAWN nodes."""
 
 _PLAIN_IN_MERMAID = " ._-/:+@,()=!?"
 
@@ -64,6 +67,9 @@ def graph(
         if form == "svg":
             write_out(_as_svg(context, walk))
             return
+        nodes = len(walk.nodes)
+        if form in _DRAWINGS and not call.as_json:
+            walk = cut_to(walk, MOST_DRAWN)
         chains, marks = listing.chains(context, walk.nodes), listing.marks(context, walk.nodes)
     if call.as_json:
         call.print_json({**as_json(walk, chains, marks), **call.standing})
@@ -71,6 +77,8 @@ def graph(
         write_out(as_tree(walk, marks, is_full=full))
     else:
         write_out(FORMS[form](walk, chains, marks))
+        if left_out := nodes - len(walk.nodes):
+            call.note(say_many("{n} more node is not drawn", "{n} more nodes are not drawn", n=left_out))
 
 
 def _as_svg(context: Context, walk: Walk) -> str:

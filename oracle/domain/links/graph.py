@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
+from collections import Counter, namedtuple
 
 from oracle.errors import UsageError
 from oracle.wording import say
@@ -11,6 +11,9 @@ TYPE_CHECKING = False
 
 DIRECTIONS = ("out", "in", "both")
 MAX_DEPTH = 32
+
+MOST_DRAWN = 200
+"""Nodes of a walk that are drawn."""
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -74,6 +77,25 @@ def walk(start: str, depth: int, *, outgoing: Neighbours | None, incoming: Neigh
             depth = level
             break
     return Walk(start, depth, tuple(sorted(seen)), tuple(met.values()))
+
+
+def by_nearness(walk: Walk) -> list[str]:
+    """Return the nodes, those nearest to the start first, and among these the most linked."""
+    linked = Counter(name for edge in walk.edges for name in (edge.source, edge.target))
+    distance = {walk.root: 0}
+    for edge in walk.edges:
+        for name in (edge.source, edge.target):
+            distance.setdefault(name, edge.depth)
+    return sorted(walk.nodes, key=lambda name: (distance.get(name, 0), -linked[name], name))
+
+
+def cut_to(walk: Walk, most: int) -> Walk:
+    """Return a walk with at most `most` nodes, the nearest, and the edges between them."""
+    if len(walk.nodes) <= most:
+        return walk
+    kept = set(by_nearness(walk)[:most])
+    edges = tuple(edge for edge in walk.edges if {edge.source, edge.target} <= kept)
+    return Walk(walk.root, walk.depth, tuple(name for name in walk.nodes if name in kept), edges)
 
 
 def _edges(frontier: list[str], outgoing: Neighbours | None, incoming: Neighbours | None) -> Iterable[EdgeRow]:

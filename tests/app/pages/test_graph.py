@@ -9,10 +9,10 @@ from xml.etree import ElementTree
 import pytest
 
 from oracle.app.context import Context
-from oracle.app.pages import graph as drawing
 from oracle.app.pages.graph import DrawnNode, Neighbourhood, draw, gather, place
 from oracle.app.records import graph
 from oracle.cli.main import run
+from oracle.domain.links.graph import MOST_DRAWN
 from oracle.wording import _STEERING
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -143,12 +143,23 @@ def test_at_most_two_hundred_nodes_and_the_nearest_ones(root):
     with Context.open(str(root)) as context:
         found = gather(context, graph.graph(context, "projects/shop/builder/notes/hub", depth=2, direction="both"))
     names = [one.name for one in found.nodes]
-    assert len(names) == drawing.MOST_NODES
+    assert len(names) == MOST_DRAWN
     assert found.left_out == 31
     assert names[0].endswith("/hub")
     assert names[1].endswith("/n0")
     assert found.nodes[0].backlinks == 230
     assert {name for edge in found.edges for name in edge[:2]} <= set(names)
+
+
+@pytest.mark.parametrize(
+    ("form", "nodes", "note"), [("mermaid", 200, True), ("dot", 200, True), ("text", 231, False), ("json", 231, False)]
+)
+def test_what_another_program_draws_has_no_more_nodes(root, capsys, form, nodes, *, note):
+    write(root, "hub", "".join(f"See [[n{number:03}]].\n\n" for number in range(230)))
+    assert run(["--memory-dir", str(root), "graph", "hub", "--format", form]) == 0
+    printed = capsys.readouterr()
+    assert len(set(re.findall(r"notes/n\d{3}\b", printed.out))) == nodes - 1
+    assert ("31 more nodes are not drawn" in printed.err) == note
 
 
 @pytest.mark.parametrize("words", [["a"], ["a", "--depth", "0"], ["missing-one", "--direction", "in"]])

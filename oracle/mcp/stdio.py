@@ -1,7 +1,8 @@
 """The lines of JSON-RPC over standard streams, with two guarantees that the SDK lacks.
 
-Every request is answered. The SDK ignores a request that it cannot parse; here it is refused by its id. Answers that
-are under way are still sent after the client has closed its end, as a shell pipe does.
+Every request is answered. The SDK ignores a request that it cannot parse; here it is refused by its id, and a line that is
+not JSON with the error -32700. Answers that are under way are still sent after the client has closed its end, as a shell
+pipe does.
 
 A signal ends the process at once, even while it waits for a line: a daemon thread does the reading.
 """
@@ -26,6 +27,7 @@ LONGEST_WAIT = 60.0
 """Seconds to wait for answers after the end of the input."""
 
 _CHUNK = 1 << 16
+_NO_JSON = {"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "Parse error: the line is not JSON."}}
 
 
 class _Pending:
@@ -64,9 +66,10 @@ class _Pending:
 class Incoming(anyio.AsyncFile[str]):
     """Lines from the client. The stream ends when every request has been answered."""
 
-    def __init__(self, reader: int, pending: _Pending) -> None:
+    def __init__(self, reader: int, pending: _Pending, outgoing: Outgoing) -> None:
         super().__init__(TextIOWrapper(BytesIO()))  # only to satisfy the base class
         self._pending = pending
+        self._outgoing = outgoing
         self._lines: asyncio.Queue[str] = asyncio.Queue()
         self._loop = asyncio.get_running_loop()
         Thread(target=self._pump, args=(reader,), daemon=True).start()
@@ -76,12 +79,15 @@ class Incoming(anyio.AsyncFile[str]):
         self._lines.put_nowait("")
 
     async def readline(self) -> str:
-        """Return the next line, "" at the end."""
+        """Return the next line, "" at the end. Raises BrokenPipeError if the client is gone."""
         line = await self._lines.get()
         if not line:
             await self._pending.all()
             return line
         if not _is_readable(line):
+            if line.strip() and not _is_json(line):
+                await self._outgoing.write(json.dumps(_NO_JSON) + "\n")
+                await self._outgoing.flush()
             line = _without_parameters(line)
         if _is_readable(line):
             self._pending.ask(_parse(line))
@@ -116,6 +122,7 @@ class Outgoing(anyio.AsyncFile[str]):
         self._pending = pending
         self._writer = writer
         self._written: list[str] = []
+        self._lock = anyio.Lock()
 
     async def write(self, text: str) -> int:
         """Buffer a line."""
@@ -125,7 +132,8 @@ class Outgoing(anyio.AsyncFile[str]):
     async def flush(self) -> None:
         """Send the buffered lines. Raises BrokenPipeError if the client is gone."""
         written, self._written = self._written, []
-        await to_thread.run_sync(_write, self._writer, "".join(written).encode("utf-8", "replace"))
+        async with self._lock:
+            await to_thread.run_sync(_write, self._writer, "".join(written).encode("utf-8", "replace"))
         for message in map(_parse, written):
             self._pending.answer(message)
 
@@ -133,7 +141,8 @@ class Outgoing(anyio.AsyncFile[str]):
 def open_lines(streams: Streams) -> tuple[Incoming, Outgoing]:
     """Return both ends of the connection. An event loop must be running."""
     pending = _Pending()
-    return Incoming(streams.reader, pending), Outgoing(streams.writer, pending)
+    outgoing = Outgoing(streams.writer, pending)
+    return Incoming(streams.reader, pending, outgoing), outgoing
 
 
 def _read(reader: int) -> bytes:
@@ -164,6 +173,14 @@ def _without_parameters(line: str) -> str:
     if not isinstance(message, dict):
         return line
     return json.dumps({key: message[key] for key in ("jsonrpc", "id", "method") if key in message}) + "\n"
+
+
+def _is_json(line: str) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _parse(line: str) -> object:

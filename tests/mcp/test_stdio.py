@@ -169,14 +169,13 @@ def test_nothing_but_messages_reaches_standard_output(arena: Path):
 
 
 def test_a_broken_line_is_answered_and_the_next_one_served(arena: Path):
-    server = ForkedServer(arena)
-    server.send(HELLO)
-    server.receive()
-    server.send(READY)
-    server.stdin.write(b'{"jsonrpc": "2.0", "id": \xff\n')
-    found = server.call(2, "search", query="upload retries") if server.child.poll() is None else {}
-    assert "five times" in str(found)
-    assert server.end()[2] == 0
+    call = {"name": "search", "arguments": {"query": "upload retries"}}
+    served = [json.dumps(HELLO), json.dumps(READY)]
+    asked = json.dumps({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call})
+    said = [*(line.encode() for line in served), b'{"jsonrpc": "2.0", "id": \xff', b"", b"[1]", asked.encode()]
+    answers = answers_to(arena, b"\n".join(said) + b"\n")
+    assert [one["error"]["code"] for one in answers if one["id"] is None] == [-32700]
+    assert ["five times" in str(one) for one in answers if one["id"] == 2] == [True]
 
 
 def test_what_was_asked_before_the_input_ended_is_answered(arena: Path):

@@ -17,8 +17,9 @@ from oracle.wording import joined, say, say_many
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
+    from oracle.domain.records.responses import Claim
     from oracle.domain.records.verdicts import ClaimReport
     from oracle.store.root.layout import Root
 
@@ -78,14 +79,24 @@ def verify(root: Root, repo: str, given: Mapping[str, object]) -> Verified:
         require_response(kept)
         return Verified({**kept, "confidence": UNVERIFIED, "all_verified": None, "claim_results": []})
     from oracle.domain.records import responses, verdicts
+    from oracle.store.markdown.sources import without_secrets
 
     made = responses.read_claims(kept)
     kept["claims"] = responses.in_full(kept["claims"])
     require_response(kept)
     sources = {path: verdicts.CitedFile(_read(root, repo, path)) for path in responses.paths_of(made)}
+    for path in _quoted_redacted(made):
+        if raw := sources[path].raw:
+            sources[path] = verdicts.CitedFile(without_secrets(raw))
     report = verdicts.check(made, sources)
     kept["confidence"] = responses.confidence_of(made, kept.get("confidence"))
     return Verified({**kept, **report.as_json()}, len(made), report)
+
+
+def _quoted_redacted(made: Iterable[Claim]) -> set[str]:
+    """Return the paths of the files of which a quote holds the marker of a credential that was taken out."""
+    found = (item for claim in made for item in claim.evidence)
+    return {item.path for item in found if "[REDACTED:" in str(getattr(item, "quote", ""))}
 
 
 def _refusal(report: ClaimReport) -> ClaimsFailed:

@@ -78,6 +78,7 @@ def test_an_answer_from_a_seat_s_own_record_is_delivered_without_the_credential_
     ask(team, KNOWN)
     assert attend_once(team) == ["answered"]
     assert "[REDACTED:github-token]" in team.response()["answer"]
+    assert team.response()["all_verified"] is True
     kept = [path for path in (*team.tasks.rglob("*"), *(team.path / "responses").iterdir()) if path.is_file()]
     assert [path for path in kept if token.encode() in path.read_bytes()] == []
     assert attend_once(team) == []

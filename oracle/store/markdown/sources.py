@@ -50,12 +50,12 @@ def read(source: Source, path: str, *, known: bytes = b"") -> bytes:
             from oracle.domain.sources.claude_code import without_lines
 
             raw = without_lines(text_of(raw)).encode("utf-8", "replace")
-    return raw if known and digest_of(raw) == known else _without_secrets(raw)
+    return raw if known and digest_of(raw) == known else without_secrets(raw)
 
 
 def read_list(source: Source, folder: str) -> str:
     """Return the whole `MEMORY.md` of a root-relative folder in a source, without credentials. Raises OSError."""
-    return text_of(_without_secrets(_file(source, f"{folder}/{INDEX}")))
+    return text_of(without_secrets(_file(source, f"{folder}/{INDEX}")))
 
 
 def _file(source: Source, path: str) -> bytes:
@@ -116,7 +116,8 @@ def _issue(folder: str, name: str) -> bytes:
     return found[name]
 
 
-def _without_secrets(raw: bytes) -> bytes:
+def without_secrets(raw: bytes) -> bytes:
+    """Return a text with each credential replaced by a marker; lines keep their numbers."""
     from oracle.domain.safety.secrets import find_secrets
 
     text = text_of(raw)

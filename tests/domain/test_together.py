@@ -50,6 +50,7 @@ CLEAN: list[dict[str, Any]] = [
     {"title": "Password", "body": "It must have twelve characters."},
     {"title": "", "body": "\n", "steps": ["", " "]},
     {"body": PW, "number": 3, "none": None},
+    {"response": {"answer": "It closes at 18:00.", "claims": [{"evidence": [{"sha256": SHA + SHA[:24]}]}]}},
 ]
 
 

@@ -6,6 +6,7 @@ text ends with its first part and another begins with the rest. Each text alone 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from itertools import permutations
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 _BODIES = ("body", "objective", "answer", "summary", "quote")
 _NO_FORMAT = ("assignment", "api-key")
 """Kinds without a format of their own: no evidence that two texts are parts of one."""
+
+_DIGEST = re.compile("[0-9a-f]{64}")
+"""A hash of a file, which is no part of a token: `18:00.` and a hash behind it look like one."""
 
 _FEWEST, _MOST = 20, 500
 """Characters of a token in two parts, and of each part."""
@@ -113,6 +117,7 @@ def _find_cut(group: Sequence[tuple[str, Path, str]]) -> list[SecretPart]:
 
 def _find_halves(leaves: Mapping[Path, str]) -> list[SecretPart]:
     """Return the parts of a token that one text ends with and another text begins with."""
+    leaves = {path: text for path, text in leaves.items() if path[-1] != "sha256" or not _DIGEST.fullmatch(text)}
     tails = {path: text.split()[-1] for path, text in leaves.items() if not text[-1].isspace()}
     heads = {path: text.split()[0] for path, text in leaves.items() if not text[0].isspace()}
     pairs: dict[tuple[str, str], tuple[Path, Path]] = {}  # the same words are looked at once

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from glob import glob
-from threading import Lock, Timer
 from typing import TYPE_CHECKING
 
 from oracle.app.settings import LANGUAGES, SETTINGS, no_language
@@ -23,73 +22,17 @@ from oracle.cli.output import (
     print_lines,
     print_table,
     tell,
-    wants_colour,
     write_out,
 )
+from oracle.cli.waiting import Spinner
 from oracle.domain.spelling import suggest
 from oracle.errors import NotFound, OracleError, UsageError
 from oracle.wording import Sentence, say, spoken, visible
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
-    from rich.status import Status
-
     from oracle.app.context import Context
     from oracle.app.delivery.wakeups import WakeUp
     from oracle.app.queries.lookup import Found
-
-
-PATIENCE = 2.0
-"""Seconds of silence before the spinner appears."""
-
-
-class Spinner:
-    """A spinner on standard error while the block runs; `report` says what is being done. Nothing at all off a terminal."""
-
-    def __init__(self, patience: float = PATIENCE) -> None:
-        self._timer = Timer(patience, self._begin)
-        self._timer.daemon = True
-        self._lock = Lock()
-        self._status: Status | None = None
-        self._is_over = False
-        self._text = say("Reading the Root …")
-
-    def __enter__(self) -> Spinner:
-        if is_terminal(sys.stderr):
-            self._timer.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._timer.cancel()
-        with self._lock:
-            self._is_over = True
-            if self._status is not None:
-                self._status.stop()
-
-    def report(self, count: int, what: str) -> None:
-        """Take a count from the work and the name of what is counted."""
-        self._text = say("{count:,} {what} …", count=count, what=what)
-        if self._status is not None:
-            self._status.update(spoken(self._text))
-
-    def _begin(self) -> None:
-        from rich.console import Console
-
-        with self._lock:
-            if self._is_over:
-                return
-            console = Console(
-                file=sys.stderr,
-                color_system="auto" if wants_colour() else None,
-                highlight=False,
-                markup=False,
-                emoji=False,
-            )
-            self._status = console.status(spoken(self._text))
-            self._status.start()
 
 
 class Call:
@@ -186,6 +129,26 @@ class Call:
     def print_json(self, document: object) -> None:
         """Print the one JSON document of this call."""
         write_out(as_json(document))
+
+    @property
+    def can_ask(self) -> bool:
+        """Whether a person is there to answer a question: both ends are a terminal, and no JSON was asked for."""
+        return not self.as_json and is_terminal(sys.stdin) and is_terminal(sys.stderr)
+
+    def ask(self, question: str) -> str:
+        """Return what a person types for a question, asked again until it is something."""
+        import typer
+
+        with self.waiting.paused():
+            answer: str = typer.prompt(spoken(question), err=True)  # noqa: TID251
+        return answer
+
+    def is_agreed(self, question: str) -> bool:
+        """Return whether a person says yes to a question; nothing typed is a no."""
+        import typer
+
+        with self.waiting.paused():
+            return typer.confirm(spoken(question), err=True)  # noqa: TID251
 
     def fail(self, error: OracleError) -> int:
         """Print an error and return the exit code of the process.

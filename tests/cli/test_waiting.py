@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import io
+import os
+import pty
+import select
 import sys
 import threading
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
 
 import pytest
 
 from oracle import wording
+from oracle.cli import session
 from oracle.cli.i18n import translate
-from oracle.cli.session import Spinner
+from oracle.cli.main import run
+from oracle.cli.waiting import Spinner
 from oracle.wording import say
+from tests.forked import Forked
 
 
 class Terminal(io.StringIO):
@@ -33,7 +42,7 @@ def test_it_shows_what_is_done_and_clears_up(monkeypatch, language, told):
             begun.set()
 
     with Eager(patience=0.0) as waiting:
-        assert begun.wait(timeout=120)
+        assert begun.wait(timeout=20)
         waiting.report(2000, say("records read"))
     assert told in stream.getvalue()
     assert stream.getvalue().endswith("\x1b[2K")
@@ -51,3 +60,78 @@ def test_a_pipe_sees_nothing(monkeypatch):
     with Spinner(patience=0.0) as waiting:
         assert not waiting._timer.is_alive()
     assert sys.stderr.getvalue() == ""
+
+
+PROJECT = "projects/bakery/memory"
+NOTE = ["remember", "No merges on Mondays.", "--type", "project", "--project", "bakery"]
+
+
+@pytest.mark.parametrize(
+    ("words", "answers"),
+    [
+        (NOTE, {"given): ": "The oven is cleaned.", "counts): ": "Every week."}),
+        (["setup", "--tool", "gemini"], {"[y/N]: ": "n"}),
+    ],
+)
+def test_a_question_is_left_alone(root, words, answers):
+    """A person reads each question for a while; the spinner would be back at once if it still ran."""
+    (root / PROJECT).mkdir(parents=True)
+    (Path.home() / ".gemini").mkdir()
+
+    def work() -> int:
+        session.Spinner = partial(Spinner, 0.0)
+        sys.argv = ["oracle", *words]
+        return run()
+
+    ours, theirs = pty.openpty()
+    environ = {**os.environ, "ORACLE_ROOT": str(root), "TERM": "xterm"}
+    child = Forked(work, streams=[theirs] * 3, environ=environ)
+    os.close(theirs)
+    try:
+        for question, answer in answers.items():
+            read_until(ours, question)
+            assert read_for(ours, 0.4) == ""
+            os.write(ours, f"{answer}\n".encode())
+        read_all(ours)
+        assert child.wait() == 0
+    finally:
+        child.kill()
+        os.close(ours)
+
+
+def test_it_is_back_after_a_question(monkeypatch):
+    stream = Terminal()
+    begun = threading.Event()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+
+    class Eager(Spinner):
+        def _begin(self) -> None:
+            super()._begin()
+            begun.set()
+
+    with Eager(patience=0.0) as waiting:
+        assert begun.wait(timeout=20)
+        with waiting.paused():
+            before = stream.getvalue()
+            begun.clear()
+        assert begun.wait(timeout=20)
+    assert before.endswith("\x1b[2K")
+    assert "Reading the Root" in stream.getvalue()[len(before) :]
+
+
+def read_until(terminal: int, end: str) -> None:
+    seen = ""
+    while not seen.endswith(end):
+        assert select.select([terminal], [], [], 20)[0], seen
+        seen += os.read(terminal, 4096).decode()
+
+
+def read_for(terminal: int, seconds: float) -> str:
+    return os.read(terminal, 4096).decode() if select.select([terminal], [], [], seconds)[0] else ""
+
+
+def read_all(terminal: int) -> None:
+    with suppress(OSError):  # what Linux says at the end of a terminal
+        while os.read(terminal, 4096):
+            pass

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 from oracle.cli import completion
@@ -112,12 +111,10 @@ def _ask_for_parts(call: Call, note: Note, missing: tuple[str, ...]) -> Note:
     """Return the note with the parts that its type needs, asked for in a terminal."""
     from oracle.domain.values import replace
 
-    if not missing or call.as_json or not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not missing or not call.can_ask:
         return note
-    import typer
-
     questions = {"why": say("Why? (the reason that was given)"), "how_to_apply": say("How to apply? (when it counts)")}
-    return replace(note, **{name: typer.prompt(questions[name], err=True) for name in missing})
+    return replace(note, **{name: call.ask(questions[name]) for name in missing})
 
 
 forget_app = single()

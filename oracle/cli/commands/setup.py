@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -59,7 +58,7 @@ def setup(
         if not call.as_json:
             print_table(_table(wanted, steps))
         needed = [step for step in steps if step.change.is_needed]
-        is_done = bool(needed) and (yes or _is_agreed(call))
+        is_done = bool(needed) and (yes or (call.can_ask and call.is_agreed(say("Change these files?"))))
         if is_done:
             fresh = steps if yes else _plan(call, wanted)  # a file may change while the question waits
             _do(call, context, [step for step in fresh if step.change.is_needed])
@@ -124,14 +123,6 @@ def _table(hosts: Sequence[Host], steps: Sequence[SetupStep]) -> Table:
     ]
     rows += [(host.tool, "", host.program, reason) for host in hosts if (reason := why_left_out(host))]
     return Table(say_each("agent", "what", "file", "state"), rows)
-
-
-def _is_agreed(call: Call) -> bool:
-    if call.as_json or not (sys.stdin.isatty() and sys.stderr.isatty()):
-        return False
-    import typer
-
-    return typer.confirm(say("Change these files?"), err=True)
 
 
 def _do(call: Call, context: Context, steps: Sequence[SetupStep]) -> None:

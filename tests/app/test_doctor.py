@@ -872,7 +872,14 @@ def test_a_file_system_without_flock(oracle: Oracle, monkeypatch: pytest.MonkeyP
 def test_a_disk_that_is_nearly_full(oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> None:
     full = os.statvfs_result((4096, 4096, 1_000_000, 100, 100, 1_000_000, 10, 10, 0, 255))
     monkeypatch.setattr(os, "statvfs", lambda path: full)
-    assert len(faults(oracle, "disk")) == 2
+    space, inodes = faults(oracle, "disk")
+    assert "inodes" in inodes.detail
+    state = Path(oracle.root.state)
+    kept = {put(state, name, "{}") for name in ("inbox/intent.json", "proposals/arena/T-1.md", "hub.json")}
+    gone = [put(state, f"{name}.db{end}", "") for name in ("oracle", "vectors") for end in ("", "-wal", "-shm")]
+    subprocess.run(["sh", "-c", space.fix[space.fix.index("rm ") :]], check=True)
+    assert all(path.exists() for path in kept)
+    assert not any(path.exists() for path in gone)
 
 
 # -- the private copy --------------------------------------------------------------------------------------------------

@@ -145,7 +145,10 @@ def _check_room(context: CheckContext, seen: os.statvfs_result) -> Iterator[Chec
         yield warning(
             "disk",
             say("{free} MiB are free where {path} is", free=free // 1024 // 1024, path=path),
-            say("Free some space; _state may be deleted: rm -r {state}", state=quoted(context.root.state)),
+            say(
+                "Free some space; the index and the vectors are made again when they are gone: rm -f {caches}",
+                caches=" ".join(f"{quoted(path)}*" for path in (context.root.database, context.root.vectors)),
+            ),
         )
     if seen.f_files and seen.f_favail * 100 < seen.f_files:
         yield warning(

@@ -95,7 +95,7 @@ class Root:
         self.catalogue = f"{path}/index.json"  # the published summary, which other programs write too
         self.machine = f"{path}/machine"  # facts about this machine
         self.responses = f"{path}/responses"  # the answers, one file per task
-        self.state = state = f"{path}/_state"  # files that may be deleted at any time
+        self.state = state = f"{path}/_state"  # what this machine keeps for itself: caches, and work that waits
         self.database = f"{state}/oracle.db"  # the disposable index
         self.vectors = f"{state}/vectors.db"  # the vectors of the semantic extra; they outlive the index
         self.lock = f"{state}/lock"  # the one write lock

@@ -376,6 +376,8 @@ def test_a_file_changed_since_the_last_look_is_no_fault(oracle: Oracle) -> None:
     assert "2 changes on disk wait" in said(oracle, "index")
     assert "2 changes on disk were not in it" in repaired(oracle)[0]
     assert len(oracle.backlinks("entity:taskid:ARENA-9")) == 1
+    put(root, "projects/arena/builder/newer.md", "One more.\n")
+    assert "1 change on disk was not in it" in repaired(oracle)[0]
 
 
 def test_an_emptied_tree_is_told_and_never_overridden(oracle: Oracle) -> None:

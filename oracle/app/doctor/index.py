@@ -41,7 +41,12 @@ def check_index(context: CheckContext) -> Iterator[Check]:
         names = [f"{slug} ({what})" for slug, what in found.wrong.items()]
         yield error(
             "index",
-            say("{count} differ from a rebuild: {names}", count=len(names), names=first_few(names)),
+            say_many(
+                "{n} differs from a rebuild: {names}",
+                "{n} differ from a rebuild: {names}",
+                n=len(names),
+                names=first_few(names),
+            ),
             FIX,
         )
     else:
@@ -80,7 +85,12 @@ def check_projections(context: CheckContext) -> Iterator[Check]:
     if not stale:
         return
     strays = set(stale) - _sources(context)
-    detail = say("{count} files are missing, stale or stray: {names}", count=len(stale), names=first_few(stale))
+    detail = say_many(
+        "{n} file is missing, stale or stray: {names}",
+        "{n} files are missing, stale or stray: {names}",
+        n=len(stale),
+        names=first_few(stale),
+    )
     if _is_writer_at_work(context):
         yield note("projections", say("{detail}; a writer is at work, look again", detail=detail))
     else:

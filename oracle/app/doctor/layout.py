@@ -25,7 +25,7 @@ from oracle.errors import InvalidName, OracleError
 from oracle.store.disk import folders
 from oracle.store.root import profile
 from oracle.store.root.layout import LEGACY_PLURALS, RECORD_TREES
-from oracle.wording import say
+from oracle.wording import say, say_many
 
 _KNOWN_FOLDERS = frozenset({*ORPHAN_KINDS, *LEGACY_PLURALS, *LEGACY_PLURALS.values(), "spec"})
 _NEAR_SUFFIXES = (".markdown", ".mdown", ".mkd", ".mkdn", ".mdwn", ".mdx", ".md.txt")
@@ -127,18 +127,20 @@ def check_old_layouts(context: CheckContext) -> Iterator[Check]:
     if plural:
         yield note(
             "old layouts",
-            say(
-                "{count} records in plural folders, read, never written: {names}",
-                count=len(plural),
+            say_many(
+                "{n} record in a plural folder, read, never written: {names}",
+                "{n} records in plural folders, read, never written: {names}",
+                n=len(plural),
                 names=first_few(plural, 3),
             ),
         )
     if flat:
         yield note(
             "old layouts",
-            say(
-                "{count} flat fact files, read, never written (machine/ wins): {names}",
-                count=len(flat),
+            say_many(
+                "{n} flat fact file, read, never written (machine/ wins): {names}",
+                "{n} flat fact files, read, never written (machine/ wins): {names}",
+                n=len(flat),
                 names=first_few(flat, 3),
             ),
         )

@@ -19,7 +19,7 @@ from oracle.errors import OracleError
 from oracle.index.db import Corrupt
 from oracle.index.write import projection_checks, projections
 from oracle.store.disk import files, folders
-from oracle.wording import joined, say
+from oracle.wording import joined, say, say_many
 
 _OWNER_ONLY = 0o700
 _EMPTIED = ("_links", "_backlinks", "_state/tmp")
@@ -83,7 +83,12 @@ def _close_root(context: Context) -> list[str]:
 
 def _repair_scratch(context: Context) -> list[str]:
     removed = folders.empty(context.root.scratch)
-    return [say("_state/tmp: removed {count} files left by a writer that died", count=removed)] if removed else []
+    told = say_many(
+        "_state/tmp: removed {n} file left by a writer that died",
+        "_state/tmp: removed {n} files left by a writer that died",
+        n=removed,
+    )
+    return [told] if removed else []
 
 
 def _repair_shapes(context: Context) -> list[str]:
@@ -124,8 +129,16 @@ def _why(found: Diagnosis) -> str:
         return found.reason
     if found.state == ABSENT:
         return say("there was none")
-    parts = [say("{count} changes on disk were not in it", count=found.behind)] if found.behind else []
-    parts += [say("{count} projections were not printed", count=found.dirty)] if found.dirty else []
+    parts = (
+        [say_many("{n} change on disk was not in it", "{n} changes on disk were not in it", n=found.behind)]
+        if found.behind
+        else []
+    )
+    parts += (
+        [say_many("{n} projection was not printed", "{n} projections were not printed", n=found.dirty)]
+        if found.dirty
+        else []
+    )
     return joined(" and ", parts)
 
 
@@ -138,9 +151,10 @@ def _repair_projections(context: Context, found: Diagnosis) -> list[str]:
     stale = [os.path.relpath(path, context.root.path) for path in found.stale]
     return [
         one_line(
-            say(
-                "projections: repaired {count} missing, stale or stray files ({names})",
-                count=len(stale),
+            say_many(
+                "projections: repaired {n} missing, stale or stray file ({names})",
+                "projections: repaired {n} missing, stale or stray files ({names})",
+                n=len(stale),
                 names=first_few(stale),
             )
         )

@@ -26,7 +26,7 @@ from oracle.errors import RootUnusable
 from oracle.store.disk import folders
 from oracle.store.root import lock
 from oracle.store.root.layout import RECORD_TREES, SKIPPED_FOLDERS, Root
-from oracle.wording import say
+from oracle.wording import say, say_many
 
 LONG_HELD = 300
 """Seconds after which a lock that is still held is called long: the longest command takes about a minute."""
@@ -152,7 +152,12 @@ def check_private_derived(context: CheckContext) -> Iterator[Check]:
     if found:
         yield warning(
             "private index",
-            say("{count} derived files may be read by others: {names}", count=len(found), names=first_few(found)),
+            say_many(
+                "{n} derived file may be read by others: {names}",
+                "{n} derived files may be read by others: {names}",
+                n=len(found),
+                names=first_few(found),
+            ),
             FIX,
         )
 
@@ -266,9 +271,10 @@ def check_scratch(context: CheckContext) -> Iterator[Check]:
         if left:
             yield warning(
                 "scratch",
-                say(
-                    "{count} files left by a writer that died in _state/tmp: {names}",
-                    count=len(left),
+                say_many(
+                    "{n} file left by a writer that died in _state/tmp: {names}",
+                    "{n} files left by a writer that died in _state/tmp: {names}",
+                    n=len(left),
                     names=first_few(left),
                 ),
                 FIX,

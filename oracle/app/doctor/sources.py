@@ -8,7 +8,7 @@ from oracle.app.doctor.context import Check, CheckContext, note, quoted, warning
 from oracle.errors import UsageError
 from oracle.index.read import query
 from oracle.store.root import sources
-from oracle.wording import say
+from oracle.wording import say, say_many
 
 
 def check_sources(context: CheckContext) -> Iterator[Check]:
@@ -30,5 +30,7 @@ def check_sources(context: CheckContext) -> Iterator[Check]:
             continue
         count = len(query.problems(connection, f"{source.tree}/"))
         if count:
-            what = say("{tree}: {count} problems in its files", tree=source.tree, count=count)
+            what = say_many(
+                "{tree}: {n} problem in its files", "{tree}: {n} problems in its files", tree=source.tree, n=count
+            )
             yield note("sources", say("{what}; see `oracle source check {name}`", what=what, name=source.name))

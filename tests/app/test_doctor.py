@@ -671,8 +671,8 @@ def test_older_layouts_are_noted_and_no_fault(oracle: Oracle) -> None:
     put(root, "credentials.json", "{}")
     assert faults(oracle) == []
     told = said(oracle, "old layouts")
-    assert "1 records in plural folders, read, never written: projects/arena/decisions/d-1.json" in told
-    assert "1 flat fact files, read, never written (machine/ wins): credentials.json" in told
+    assert "1 record in a plural folder, read, never written: projects/arena/decisions/d-1.json" in told
+    assert "1 flat fact file, read, never written (machine/ wins): credentials.json" in told
 
 
 # -- what files say ----------------------------------------------------------------------------------------------------

@@ -826,6 +826,19 @@ def test_lines_of_the_journal_that_are_no_events(oracle: Oracle) -> None:
     repaired(oracle)
 
 
+@pytest.mark.parametrize("suffix", ["", ".consumed"])
+@pytest.mark.parametrize("text", ["{bad", "", "[]", b"\xff"])
+def test_a_receipt_that_can_not_be_read(oracle: Oracle, text: str | bytes, suffix: str) -> None:
+    init_profile(oracle, "arena", ["memory", "planner"])
+    tasks = Path(oracle.root.tasks, "arena/patrol/handoffs")
+    put(tasks, "G-2__planner__memory.json", '{"kind": "dispatch", "task_id": "G-2"}')
+    assert not faults(oracle, "receipts")
+    path = put(tasks, f"G-1__planner__memory.json{suffix}", text)
+    fault = only_fault(oracle, "receipts")
+    assert fault.detail.startswith(f"{path}: G-1__planner__memory.json")
+    assert "backup" in fault.fix
+
+
 # -- clock, file system, programs --------------------------------------------------------------------------------------
 
 

@@ -8,7 +8,7 @@ from os.path import isdir, isfile
 from threading import Thread
 
 from oracle.app.context import Context
-from oracle.app.doctor import index, layout, machine, records, root_checks, sources
+from oracle.app.doctor import handoffs, index, layout, machine, records, root_checks, sources
 from oracle.app.doctor.context import Check, CheckContext, Examination, error, in_order, passed
 from oracle.errors import OracleError
 from oracle.wording import say
@@ -49,6 +49,7 @@ _EXAMINATIONS: tuple[tuple[str, str, Examination], ...] = (
     ("privacy", say("every privacy rule can be used"), records.check_privacy),
     ("journal", say("every line of events.log is an event"), records.check_journal),
     ("set aside", say("nothing was abandoned"), records.check_set_aside),
+    ("receipts", say("every receipt of a team can be read"), handoffs.check_receipts),
     ("decisions", say("none is past its deadline"), records.check_overdue),
     ("clock", say("right, as far as the records show"), root_checks.check_clock),
     ("times", say("nothing was changed in the future"), root_checks.check_mtimes),

@@ -33,6 +33,7 @@ from oracle.domain.records.drafts import Draft
 from oracle.errors import RootUnusable
 from oracle.index.write import projection_checks
 from oracle.store.markdown import records as store_records
+from tests.disks import Disk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -895,6 +896,23 @@ def test_a_disk_that_is_nearly_full(oracle: Oracle, monkeypatch: pytest.MonkeyPa
     subprocess.run(["sh", "-c", space.fix[space.fix.index("rm ") :]], check=True)
     assert all(path.exists() for path in kept)
     assert not any(path.exists() for path in gone)
+
+
+def test_a_root_that_is_mounted_read_only(tmp_path: Path) -> None:
+    """Only a private mount is made read-only; the first line must say so, and nothing advises what is impossible there."""
+    disk = Disk(tmp_path / "disk")
+    try:
+        with Oracle.open(str(disk.path / "memory")) as oracle:
+            oracle.init()
+            oracle.write(Draft("decision", "arena", "Take the left door", "It is open."))
+            oracle.close()
+            disk.spoil("read-only")
+            checks = oracle.doctor()
+    finally:
+        disk.close()
+    assert (checks[0].name, checks[0].severity) == ("disk", "error")
+    assert "mounted read-only" in checks[0].detail
+    assert not [check for check in checks if "rm -r" in check.fix or ("lock" in check.name and not check.ok)]
 
 
 # -- the private copy --------------------------------------------------------------------------------------------------

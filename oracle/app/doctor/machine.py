@@ -110,7 +110,7 @@ def check_file_system(context: CheckContext) -> Iterator[Check]:
     path = context.root.path
     seen = os.statvfs(path)
     if seen.f_flag & os.ST_RDONLY:
-        yield warning(
+        yield error(
             "disk",
             say(
                 "{path} is mounted read-only: nothing can be written, every command builds its index in memory",

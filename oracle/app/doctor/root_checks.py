@@ -213,6 +213,16 @@ def _is_named_elsewhere(path: str, root: Root) -> bool:
 # -- the lock ----------------------------------------------------------------------------------------------------------
 
 
+def _closed_lock(root: Root) -> Check:
+    if os.path.isfile(root.lock) and os.statvfs(root.path).f_flag & os.ST_RDONLY:
+        return passed("lock", say("not needed: nothing can be written on a read-only mount"))
+    return error(
+        "lock",
+        say("{lock} can't be opened for writing", lock=root.lock),
+        say("rm -r {lock}, or work as its owner", lock=quoted(root.lock)),
+    )
+
+
 def check_lock(context: CheckContext) -> Iterator[Check]:
     """Check whether the write lock is free, who holds it, and for how long."""
     root = context.root
@@ -220,11 +230,7 @@ def check_lock(context: CheckContext) -> Iterator[Check]:
         yield passed("lock", say("free (nobody has written here yet)"))
         return
     if not os.path.isfile(root.lock) or not os.access(root.lock, os.R_OK | os.W_OK):
-        yield error(
-            "lock",
-            say("{lock} can't be opened for writing", lock=root.lock),
-            say("rm -r {lock}, or work as its owner", lock=quoted(root.lock)),
-        )
+        yield _closed_lock(root)
         return
     if not is_locked(root):
         yield passed("lock", say("free"))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-PATIENCE = 60.0
+PATIENCE = 240.0
 EACH = 5
 """Syncs that each machine ends before the death and after it."""
 

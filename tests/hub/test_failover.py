@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-PATIENCE = 240.0
+PATIENCE = 120.0
 EACH = 5
 """Syncs that each machine ends before the death and after it."""
 
@@ -106,6 +106,10 @@ def test_the_standby_takes_over_under_load(
         first.run("ALTER SYSTEM SET synchronous_standby_names = '*'")
         first.run("ALTER SYSTEM SET synchronous_commit = on")
         first.run("SELECT pg_reload_conf()")
+    joined_at = first.run("SELECT pg_current_wal_insert_lsn()")
+    until(
+        lambda: second.run(f"SELECT pg_last_wal_replay_lsn() >= '{joined_at}'") == "t", writers
+    )  # their roles are there
     for writer in writers:
         writer.start()
     go_on(writers)

@@ -33,7 +33,7 @@ EACH = 5
 @pytest.fixture
 def pair(cluster: Cluster) -> Iterator[tuple[Cluster, Cluster]]:
     """Give a server and the standby that follows it."""
-    first = Cluster()
+    first = Cluster({"synchronous_commit": "on"})
     second = Cluster(standby_of=first)
     yield first, second
     second.close()
@@ -104,8 +104,8 @@ def test_the_standby_takes_over_under_load(
         writers.append(Writer(site))
     if is_synchronous:
         first.run("ALTER SYSTEM SET synchronous_standby_names = '*'")
-        first.run("ALTER SYSTEM SET synchronous_commit = on")
         first.run("SELECT pg_reload_conf()")
+        until(lambda: first.run("SELECT sync_state FROM pg_stat_replication") == "sync", writers)
     joined_at = first.run("SELECT pg_current_wal_insert_lsn()")
     until(
         lambda: second.run(f"SELECT pg_last_wal_replay_lsn() >= '{joined_at}'") == "t", writers

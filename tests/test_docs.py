@@ -187,6 +187,8 @@ TOUR = REFERENCES / "tour.md"
 SHOWN = re.compile(r"^\$ (.+)\n((?:(?!\$ |```).*\n)*)", re.MULTILINE)
 WIDEST = 140
 STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{6}Z(?=-a-tour|-retry-webhooks)")
+DAY = re.compile(r"(<stamp>-(?:a-tour|retry-webhooks)\b.*, )\d{4}-\d\d-\d\d(?=[,)])")
+"""The day on which the record of a stamp was written, behind it in a line."""
 
 
 def test_tour_shows_what_happens(tmp_path: Path):
@@ -242,7 +244,7 @@ def folded(line: str) -> str:
 
 
 def normalise(text: str) -> str:
-    return STAMP.sub("<stamp>", text)
+    return DAY.sub(r"\1<day>", STAMP.sub("<stamp>", text))
 
 
 def test_session_of_the_readme_is_what_happens(tmp_path: Path):

@@ -208,10 +208,14 @@ def _claim(context: Context, asked: Asked, terms: Terms) -> Lease | None:
     if before is not None and (before.until - now).total_seconds() > longest:  # the clock was set back since
         leases.release(folder, before)
     found = leases.claim(folder, name, holder=HOLDER, now=now)
-    is_again = before.holder == HOLDER if before else packets.asked_at(_packet_of(context, asked)) is not None
+    is_again = before.holder == HOLDER if before else _was_handed_over(context, asked)
     if found is not None and not isinstance(found, Held) and not is_again:
         _note_claim(context, asked, found, after=before.holder if before else "")
     return found
+
+
+def _was_handed_over(context: Context, asked: Asked) -> bool:
+    return os.path.isdir(context.root.packets) and packets.asked_at(_packet_of(context, asked)) is not None
 
 
 def _note_claim(context: Context, asked: Asked, lease: Lease, *, after: str) -> None:

@@ -28,21 +28,26 @@ class Terminal(io.StringIO):
         return True
 
 
+class Eager(Spinner):
+    """A spinner that says when it appeared."""
+
+    def __init__(self, patience: float) -> None:
+        self.begun = threading.Event()
+        super().__init__(patience)
+
+    def _begin(self) -> None:
+        super()._begin()
+        self.begun.set()
+
+
 @pytest.mark.parametrize(("language", "told"), [("en", "2,000 records read"), ("zh", "2,000 条记录已读取……")])
 def test_it_shows_what_is_done_and_clears_up(monkeypatch, language, told):
     monkeypatch.setattr(wording, "_translation", translate.load(language).translate if language != "en" else None)
     stream = Terminal()
-    begun = threading.Event()
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setenv("TERM", "xterm")
-
-    class Eager(Spinner):
-        def _begin(self) -> None:
-            super()._begin()
-            begun.set()
-
     with Eager(patience=0.0) as waiting:
-        assert begun.wait(timeout=20)
+        assert waiting.begun.wait(timeout=20)
         waiting.report(2000, say("records read"))
     assert told in stream.getvalue()
     assert stream.getvalue().endswith("\x1b[2K")
@@ -101,21 +106,14 @@ def test_a_question_is_left_alone(root, words, answers):
 
 def test_it_is_back_after_a_question(monkeypatch):
     stream = Terminal()
-    begun = threading.Event()
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setenv("TERM", "xterm")
-
-    class Eager(Spinner):
-        def _begin(self) -> None:
-            super()._begin()
-            begun.set()
-
     with Eager(patience=0.0) as waiting:
-        assert begun.wait(timeout=20)
+        assert waiting.begun.wait(timeout=20)
         with waiting.paused():
             before = stream.getvalue()
-            begun.clear()
-        assert begun.wait(timeout=20)
+            waiting.begun.clear()
+        assert waiting.begun.wait(timeout=20)
     assert before.endswith("\x1b[2K")
     assert "Reading the Root" in stream.getvalue()[len(before) :]
 

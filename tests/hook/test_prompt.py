@@ -168,8 +168,8 @@ def copy_with(host: Host, program: str, monkeypatch: pytest.MonkeyPatch) -> None
     slow.mkdir()
     copy = slow / "scripts" / "hooks"
     copy.mkdir(parents=True)
-    for name in ("prompt_hook.py", "stop_hook.py"):
-        (copy / name).write_text((HOOK.parent / name).read_text(encoding="utf-8"), encoding="utf-8")
+    for script in HOOK.parent.glob("*.py"):
+        (copy / script.name).write_text(script.read_text(encoding="utf-8"), encoding="utf-8")
     package = slow / "oracle" / "hook"
     package.mkdir(parents=True)
     (package.parent / "__init__.py").write_text("", encoding="utf-8")
@@ -198,7 +198,8 @@ def test_a_late_hook_is_silent_and_rests_after_three_times(host: Host, times: in
 
 
 def test_doctor_and_status_know_when_the_hook_is_silent(host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    script = runpy.run_path(str(HOOK))
+    monkeypatch.syspath_prepend(HOOK.parent)
+    script = runpy.run_path(str(HOOK.parent / "session_event.py"))
     assert (script["MISSES"], script["REST"]) == (rest.MISSES, rest.REST)
     assert host.misses.name == rest.MISSED
     host.misses.parent.mkdir()

@@ -1,4 +1,4 @@
-"""Whether the prompt hook is silent for a while. `scripts/hooks/prompt_hook.py` counts and decides; a test compares the two."""
+"""Whether the prompt hook is silent for a while. `scripts/hooks/session_event.py` counts and decides; a test compares the two."""
 
 from __future__ import annotations
 

@@ -1,0 +1,155 @@
+"""The end of a turn: leave at once unless the agent asked for something or a wake-up waits for its seat.
+
+Up to that test only `sys` and `os` are imported; behind it `site.main()` brings the installed packages
+back. The exit code is 0, since another would stop the host or trouble its user.
+"""
+
+import os
+import sys
+
+MOST = 4 << 20
+DELIVER, CLEAR = b"[DELIVER", b"[CLEAR-REQUESTED"
+MESSAGES = (b'"last_assistant_message"', b'"prompt_response"')
+SESSION = b'"session_id"'
+NAME = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
+ESCAPE, PRINTABLE = b"\\u00", (b"2", b"3", b"4", b"5", b"6", b"7")
+
+
+def read_stdin() -> bytes:
+    """Return stdin's bytes, one more than allowed when there are too many."""
+    chunks, left = [], MOST + 1
+    while left > 0:
+        chunk = os.read(0, min(left, 1 << 20))
+        if not chunk:
+            break
+        chunks.append(chunk)
+        left -= len(chunk)
+    return b"".join(chunks)
+
+
+def may_ask(data: bytes) -> bool:
+    """Return whether the payload may hold a marker, from its bytes alone.
+
+    Also true when plain characters are written as escapes, and when an older host left the message out, so that it has to
+    be looked up.
+    """
+    if DELIVER in data or CLEAR in data or len(data) > MOST:
+        return True
+    at = data.find(ESCAPE)
+    while at >= 0:
+        at += len(ESCAPE)
+        if data[at : at + 1] in PRINTABLE:
+            return True
+        at = data.find(ESCAPE, at)
+    for name in MESSAGES:
+        _, key, value = data.partition(name)
+        if key:
+            return value[:64].lstrip(b": \t\r\n")[:1] != b'"'
+    return bool(data.strip())
+
+
+def is_awaited() -> bool:
+    """Return whether the inbox holds a wake-up for this seat, which runs in a tmux pane."""
+    if not os.environ.get("TMUX_PANE"):
+        return False
+    seat = os.environ.get("ORACLE_SEAT") or "memory"
+    mark = b'"seat": "' + (seat.encode() + b'"' if seat.isascii() else b"")
+    inbox = root() + "/_state/inbox/"
+    try:
+        names = os.listdir(inbox)
+    except OSError:
+        return False
+    return any(name.startswith("wake-") and mark in read(inbox + name) for name in names)
+
+
+def keep_session(data: bytes) -> None:
+    """Write the id of the session to `~/.agent-runtime/active/SEAT.session`, where older launchers look for it.
+
+    Nothing is written unless that folder exists.
+    """
+    folder = home() + "/.agent-runtime/active/"
+    seat = os.environ.get("ORACLE_SEAT") or os.environ.get("CLAWSEAT_SEAT") or "memory"
+    before, _, rest = data.partition(SESSION)[2][:200].partition(b'"')
+    session, end, _ = rest.partition(b'"')
+    is_name = session and end and not before.strip(b": \t\r\n") and not (session + os.fsencode(seat)).strip(NAME)
+    if not is_name or not os.path.isdir(folder):
+        return
+    try:
+        handle = os.open(folder + seat + ".session", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+        os.write(handle, session + b"\n")
+        os.close(handle)
+    except OSError:
+        return
+
+
+def root() -> str:
+    """Return the Root that the program chooses, without importing anything."""
+    return os.path.expanduser(os.environ.get("ORACLE_ROOT", "")) or home() + "/.agents/memory"
+
+
+def home() -> str:
+    """Return the home folder of the team, outside of any sandbox."""
+    homes = (os.environ.get(name, "") for name in ("CLAWSEAT_REAL_HOME", "AGENT_HOME", "HOME"))
+    chosen = next(filter(None, homes), "")
+    return chosen.partition("/.agents/runtime/")[0].partition("/.agent-runtime/")[0]
+
+
+def read(path: str) -> bytes:
+    """Return the bytes of a small file, none if it is gone."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    except OSError:
+        return b""
+    try:
+        return os.read(handle, 1 << 16)
+    except OSError:
+        return b""
+    finally:
+        os.close(handle)
+
+
+def is_anything_kept() -> bool:
+    """Return whether an answer is kept outside of its Root, because that could not be written."""
+    folder = os.environ.get("XDG_RUNTIME_DIR", "")
+    temporary = os.environ.get("TMPDIR") or "/tmp"  # noqa: S108 - the program checks who owns the folder
+    for path in (folder and folder + "/memory-oracle", f"{temporary}/memory-oracle-{os.getuid()}"):
+        try:
+            if path and any(name.endswith(".json") for name in os.listdir(path)):
+                return True
+        except OSError:
+            continue
+    return False
+
+
+def serve(data: bytes) -> None:
+    """Bring the packages back and hand over; whatever goes wrong is one line."""
+    try:
+        stdout = os.dup(1)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        import site
+
+        site.main()
+        checkout = os.path.realpath(__file__).rpartition("/scripts/hooks/")[0]
+        if checkout:
+            sys.path.insert(0, checkout)
+        from oracle.hook.stop import serve as serve_stop
+
+        said = serve_stop(data, is_strict="--strict" in sys.argv[1:])
+        if said:
+            os.write(stdout, said.encode())
+    except BaseException as error:  # noqa: BLE001 - fail open: a hook never stops its host
+        code = "python_too_old" if sys.version_info < (3, 11) else type(error).__name__
+        sys.stderr.write("deliver_skipped: " + code + "\n")
+
+
+def main() -> None:
+    """Look, and hand over when there is something to do."""
+    if os.environ.get("ORACLE_INTERNAL") == "1" or os.environ.get("ORACLE_HOOKS") == "0":
+        return
+    try:
+        data = read_stdin()
+    except OSError:
+        return
+    keep_session(data)
+    if may_ask(data) or is_awaited() or is_anything_kept():
+        serve(data)

@@ -2,7 +2,7 @@
 
 Steps: response, completion receipt, dispatch consumed, DELIVERY.md, queue, task table, dispatch log, journal, wake-up. The
 receipt is the fact: the process that creates it has delivered, every other process finds it. Each step first checks whether it
-is done, so that the next command can finish from the intent when a process dies. Only the journal's line may then stand twice.
+is done, so that the next command can finish from the intent when a process dies. Only the line of the journal may then be repeated.
 """
 
 from __future__ import annotations

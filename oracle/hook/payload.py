@@ -111,7 +111,10 @@ def _typed(prompt: str) -> str:
 
 @value
 class Transcript:
-    """The end of a transcript: the last message of the main chain, and the texts of user turns, oldest first."""
+    """The end of a transcript: the last message of the main chain, and the texts of user turns, oldest first.
+
+    No message counts that was given before the last user turn: it was obeyed at its own end.
+    """
 
     last_message: str = ""
     user_turns: tuple[str, ...] = ()
@@ -131,9 +134,15 @@ def read_transcript(payload: HookPayload) -> Transcript:
         for line in lines
         if line.get("isSidechain") is not True and (mine is None or line.get("sessionId", "") in mine)
     ]
-    said = [text for line in messages if line.get("type") == "assistant" if (text := message_text(line))]
-    asked = [text for line in messages if line.get("type") == "user" if (text := message_text(line))]
-    return Transcript(said[-1] if said else "", tuple(asked))
+    last, asked = "", []
+    for line in messages:
+        text = message_text(line) if line.get("type") in ("assistant", "user") else ""
+        if text and line["type"] == "assistant":
+            last = text
+        elif text:
+            asked.append(text)
+            last = last if line.get("isMeta") is True else ""
+    return Transcript(last, tuple(asked))
 
 
 def read_operator(path: str) -> tuple[str, ...]:

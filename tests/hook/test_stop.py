@@ -276,6 +276,17 @@ def test_marker_before_the_last_256_kib_is_not_read(seat: Seat):
     assert seat.answers() == {}
 
 
+def test_message_before_the_last_question_of_the_transcript_is_no_longer_obeyed(seat: Seat):
+    """The client may write the transcript later than it calls the hook: the last message is then that of an older turn."""
+    seat.dispatch("T-1")
+    path = write(seat.workspace / "t.jsonl", said(f"x {MARKER}"), asked("next"))
+    seat.run(seat.payload(None, transcript_path=str(path)))
+    assert seat.answers() == {}
+    write(path, said(f"x {MARKER}"), {**asked("a note of the client"), "isMeta": True})
+    seat.run(seat.payload(None, transcript_path=str(path)))
+    assert seat.answers() == {"T-1": "x"}
+
+
 def test_path_of_the_transcript_may_begin_with_a_tilde(seat: Seat):
     seat.dispatch("T-1")
     write(seat.home / "t.jsonl", said(f"x {MARKER}"))

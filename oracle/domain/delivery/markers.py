@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from oracle.domain.markdown.inline_code import find_elements
 from oracle.domain.markdown.masks import blank, mask_code, unify_line_ends
 from oracle.domain.names import check_name
 from oracle.domain.values import value
@@ -122,21 +123,7 @@ def mask_talk(text: str) -> str:
     if ">" not in masked:
         return masked
     masked = _QUOTED_LINE.sub(lambda line: " " * len(line.group()), masked)
-    return blank(masked, [*_talk_elements(masked)]) if "</" in masked else masked
-
-
-def _talk_elements(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where HTML says that its text is code or a quotation; a tag that is never closed says nothing."""
-    tags = list(re.finditer(_TALK_TAG, text))
-    last = {tag[2].lower(): tag.start() for tag in tags if tag[1]}
-    start, open_tag = 0, ""
-    for tag in tags:
-        name = tag[2].lower()
-        if not open_tag and not tag[1] and last.get(name, -1) > tag.start():
-            start, open_tag = tag.start(), name
-        elif tag[1] and name == open_tag:
-            yield start, tag.end()
-            open_tag = ""
+    return blank(masked, [*find_elements(masked, _TALK_TAG)]) if "</" in masked else masked
 
 
 def strip(text: str) -> str:

@@ -28,6 +28,7 @@ from oracle.domain.links.links import (
     unescape,
 )
 from oracle.domain.links.vocabulary import BARE_FILES, EXTENSIONS, is_product
+from oracle.domain.markdown.inline_code import find_elements
 from oracle.domain.markdown.masks import blank, mask_code
 
 
@@ -38,7 +39,7 @@ def extract(text: str, patterns: Patterns = DEFAULT_PATTERNS) -> Extraction:
     share.
     """
     page = Page(text, patterns)
-    prose = keys = hide_comments(mask_code(text))
+    prose = keys = hide_comments(hide_elements(mask_code(text)))
     if joints := entities.find_joints(text):
         page.beside = blank(text, joints, filler="_")
     if ":" in prose and "://" in prose:
@@ -73,6 +74,8 @@ _DEFINITION = (
     r"(?:<([^<>\n]*+)>|([^\s<]\S*+))(?=[ \t]*+(?:[\"'(].*)?$)"
 )
 _COMMENT = r"(?m)^ {0,3}\[(?://|comment|_)\]:[ \t]*+(?:#|<>)[ \t]*+[(\"'].*$"
+_CODE_TAG = r"(?i)<(/)?(code|pre)(?=[\s>])[^<>]*+>"
+_ANCHOR = r"(?i)<a\s[^<>]{0,200}?\bhref=[\"']([^\"'<>\n\x01]+)[\"']"
 _WIKILINK = r"\[\[([^\[\]\n|]{1,2000}+)(?:\|((?:[^\[\]\n]++|\[(?!\[)|\](?!\]))*+))?+\]\]"
 _SHELL = r"[\"$`<>*{}\x01]|==|=~|!=|\s=\s|&&|^:\w*:$|(?:^|\s)(?:-[a-z]{1,2}|!)\s|^\s*[\d.]+\s*(?:,\s*[\d.]+\s*)+$"
 _NAME = r"[\w./#-]+"  # surely no shell test
@@ -88,6 +91,13 @@ _ATTACHMENT = (
 _KIND_PATH = r"\.{0,2}/(?:.*/)?(?:decision|finding|task|plan|experience)/[^/]+"
 
 
+def hide_elements(prose: str) -> str:
+    """Return the text without the code that is written as elements of HTML."""
+    if "</code>" not in prose and "</pre>" not in prose:
+        return prose
+    return blank(prose, [*find_elements(prose, _CODE_TAG)])
+
+
 def hide_comments(prose: str) -> str:
     """Return the text without the link definitions that serve as comments: `[//]: # (…)`."""
     if "]:" not in prose or ("#" not in prose and "<>" not in prose):
@@ -97,7 +107,7 @@ def hide_comments(prose: str) -> str:
 
 def read_all(page: Page, prose: str) -> str:
     """Read every link to a record, file or project, and hide all but the projects."""
-    if "](" in prose or "]:" in prose:
+    if "](" in prose or "]:" in prose or "href=" in prose:
         prose = read_links(page, prose)
     if "/.agents/memory/projects/" in prose:
         read_projects(page, prose)
@@ -109,9 +119,9 @@ def read_all(page: Page, prose: str) -> str:
 
 
 def read_links(page: Page, prose: str) -> str:
-    """Read inline links and reference definitions; hide their destinations."""
+    """Read inline links, reference definitions and links of HTML; hide their destinations."""
     spans: list[tuple[int, int]] = []
-    for mark, pattern in (("](", _INLINE_LINK), ("]:", _DEFINITION)):
+    for mark, pattern in (("](", _INLINE_LINK), ("]:", _DEFINITION), ("href=", _ANCHOR)):
         if mark not in prose:
             continue
         for found in compiled(pattern).finditer(prose):
@@ -208,6 +218,8 @@ def read_wikilinks(page: Page, prose: str) -> str:
     spans: list[tuple[int, int]] = []
     for found in compiled(_WIKILINK).finditer(prose):
         written, alias = found.group(1), found.group(2) or ""
+        if prose.startswith((f"({HIDDEN}", f"(<{HIDDEN}"), found.end()):
+            continue  # `[[paper]](https://…)` is a link with brackets in its text
         if alias.startswith("|") or _is_shell(written) or _is_subscript(page, found.start(), written=written):
             continue
         path = written.partition("#")[0].partition("^")[0].rstrip("\\ ").strip()

@@ -1,4 +1,7 @@
-"""Where the inline code and the comments of a paragraph are, as CommonMark says. The cells of a table are texts of their own."""
+"""Where the inline code and the comments of a paragraph are, as CommonMark says, and elements of HTML.
+
+The cells of a table are texts of their own.
+"""
 
 from __future__ import annotations
 
@@ -60,6 +63,23 @@ def _spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         if close > 0:
             yield token.start(), close
             at = close
+
+
+def find_elements(text: str, tag: str) -> Iterator[tuple[int, int]]:
+    """Yield the (start, end) of HTML elements. A tag that is never closed opens none.
+
+    `tag` is the pattern of their tags: its first group is the stroke of a closing one, its second the name.
+    """
+    tags = list(re.finditer(tag, text))
+    last = {found[2].lower(): found.start() for found in tags if found[1]}
+    start, opened = 0, ""
+    for found in tags:
+        name = found[2].lower()
+        if not opened and not found[1] and last.get(name, -1) > found.start():
+            start, opened = found.start(), name
+        elif found[1] and name == opened:
+            yield start, found.end()
+            opened = ""
 
 
 class _Runs:

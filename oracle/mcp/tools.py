@@ -305,7 +305,8 @@ TOOLS = (
         "deliver",
         "Deliver an answer",
         "Deliver the answer to a dispatched question, exactly once, with a receipt. Its claims are looked up "
-        "on disk. Only a server of the memory seat may call this. A different answer to the same task is the "
+        "on disk. Only a server of the memory seat may call this: other seats complete "
+        "what they were asked with `oracle compat complete_handoff`. A different answer to the same task is the "
         "error conflict.",
         {
             "task_id": words("The answered task.", "Q-17"),

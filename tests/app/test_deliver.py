@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from oracle.app.delivery import deliver
 from oracle.app.delivery.deliver import Delivered, Delivery
 from oracle.app.delivery.team import open_team
 from oracle.app.sources import registry
+from oracle.compat import complete_handoff
 from oracle.errors import (
     ClaimsFailed,
     Conflict,
@@ -69,9 +72,25 @@ def test_a_delivery_forces_each_folder_to_disk_once(squad: Squad, monkeypatch: p
 @pytest.mark.parametrize("source", ["builder", "reviewer", "qa", "planner"])
 def test_a_seat_that_is_not_memorys_writes_no_response(squad: Squad, source: str):
     before = squad.snapshot()
-    with pytest.raises(OwnershipError, match=f"{source} writes no responses"):
+    with pytest.raises(OwnershipError, match=f"{source} writes no responses") as refused:
         squad.deliver(source=source, target="operator")
     assert squad.snapshot() == before
+    assert (
+        f"complete_handoff --profile {squad.oracle.root.profile_file('demo')} --source {source} " in refused.value.hint
+    )
+    assert "--task-id Q-1 " in refused.value.hint
+
+
+def test_who_answers_for_a_seat_that_was_asked_is_told_how_that_seat_answers(squad: Squad):
+    squad.ask(target="builder")
+    with pytest.raises(NotAsked, match="did not ask memory under the task id Q-1") as refused:
+        squad.deliver(needs_question=True)
+    assert "planner asked builder this." in refused.value.hint
+    command = re.search(r"`oracle compat (complete_handoff .*) --summary TEXT`", refused.value.hint)
+    assert command
+    words = [*shlex.split(command[1])[1:], "--summary", "It is done.", "--no-notify"]
+    assert complete_handoff.main([*words, "--memory-dir", squad.oracle.root.path]) == 0
+    assert squad.states() == {"Q-1": "consumed"}
 
 
 def test_a_seat_that_the_profile_calls_memory_answers(squad: Squad):

@@ -144,7 +144,7 @@ def prepare(context: Context, delivery: Delivery) -> tuple[Team, Work, claims.Ve
     """Return the team, the work and its verified claims. Raises what `deliver` raises before it writes, but SecretFound."""
     team = open_team(context, delivery.project, path=delivery.profile)
     dispatches.refuse_decision(team, delivery.task_id)
-    require_memory(team, delivery.source)
+    require_memory(team, delivery.task_id, delivery.source)
     name = team.receipt(delivery.task_id, delivery.source, delivery.target)
     require_answer(delivery.response)
     verified = claims.verify(context.root, team.profile.repo_root, delivery.response)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 
 from oracle.app.context import Context
-from oracle.app.delivery.team import Team
+from oracle.app.delivery.team import Team, how_to_complete, is_memory
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.addressing import AddressedDispatch
 from oracle.domain.delivery.receipts import CONSUMED, PAYLOAD, Receipt, ReceiptKind, ReceiptName
@@ -88,10 +88,20 @@ def refuse_stray(team: Team, name: ReceiptName, *, is_unsolicited: bool = False,
             ),
             hint=say(
                 "{what} {hint}",
-                what=_say_waiting(team, name.source),
+                what=_say_asked(team, name.task_id) or _say_waiting(team, name.source),
                 hint=_CONFIRM,
             ),
         )
+
+
+def _say_asked(team: Team, task_id: str) -> str:
+    """Return which other seat was asked under this id, and how it answers; empty if none waits to be answered."""
+    for asked, suffix in handoffs.receipts_of(team.folder, task_id):
+        if asked.kind is ReceiptKind.DISPATCH and not suffix and not is_memory(team, asked.name.target):
+            hint = how_to_complete(team, task_id, asked.name.target)
+            what = say("{asker} asked {seat} this.", asker=asked.name.source, seat=asked.name.target)
+            return say("{what} {hint}", what=what, hint=hint)
+    return ""
 
 
 def say_unsolicited(team: Team, name: ReceiptName) -> str:

@@ -140,20 +140,26 @@ def is_memory(team: Team, seat: str) -> bool:
     return team.profile.role(seat) == MEMORY
 
 
-def require_memory(team: Team, seat: str) -> None:
+def require_memory(team: Team, task_id: str, seat: str) -> None:
     """Raise OwnershipError unless a seat is one of memory's: responses are theirs alone to write."""
     if not is_memory(team, check_name(seat, "seat")):
-        from shlex import quote
-
         raise OwnershipError(
             say("The seat {seat} writes no responses: they are memory's.", seat=seat),
-            hint=say(
-                "Another seat answers what it was asked: "
-                "`oracle compat complete_handoff --profile {profile} --source {seat} --task-id ID --summary TEXT`.",
-                profile=quote(team.profile.path),
-                seat=seat,
-            ),
+            hint=how_to_complete(team, task_id, seat),
         )
+
+
+def how_to_complete(team: Team, task_id: str, seat: str) -> str:
+    """Return how a seat that is not memory's answers what it was asked, with the command."""
+    from shlex import quote
+
+    return say(
+        "{seat} answers what it was asked: "
+        "`oracle compat complete_handoff --profile {profile} --source {seat} --task-id {task} --summary TEXT`.",
+        profile=quote(team.profile.path),
+        seat=seat,
+        task=quote(task_id),
+    )
 
 
 def require_own_response(context: Context, team: Team, name: ReceiptName) -> None:

@@ -14,10 +14,11 @@ from oracle.domain.spelling import suggest
 from oracle.domain.values import value
 from oracle.errors import OwnershipError, UsageError
 from oracle.store.disk import files, rewriting, steps
-from oracle.store.root.configuration import LANGUAGES, SETTINGS
+from oracle.store.root.configuration import LANGUAGES, SETTINGS, read_settings
 from oracle.store.root.features import (
     INJECTION,
     ExperienceSettings,
+    find_faults,
     fits_default,
     is_experience_value,
     is_text_list,
@@ -174,9 +175,11 @@ KEYS = tuple(key for key, *_ in _SETTINGS)
 
 
 def list_settings(context: Context) -> list[Setting]:
-    """Return every setting. Raises UsageError for a file that can't be read."""
-    document = _load(context)
-    return [Setting(key, meaning, default, _find(document, key)) for key, default, meaning, *_ in _SETTINGS]
+    """Return every setting, and warn of each that is unknown or can't be used. Raises UsageError for a file that can't be read."""
+    stated = read_settings(context.root)
+    for fault in find_faults(context.root):
+        context.warn(say("{what} {hint}", what=fault.sentence, hint=fault.hint))
+    return [Setting(key, meaning, default, _find(stated, key)) for key, default, meaning, *_ in _SETTINGS]
 
 
 def find_setting(context: Context, key: str) -> Setting:
@@ -197,6 +200,7 @@ def set_value(context: Context, key: str, text: str) -> Setting:
     if not rule[3](content):
         hint = suggest(text, LANGUAGES) if key == "language" else rule[4]
         raise UsageError(say("{text!r} is not a value of {key}.", text=text[:100], key=key), hint=hint)
+    read_settings(context.root)
     path = context.root.join(SETTINGS)
 
     def alter(raw: bytes | None) -> bytes:
@@ -260,10 +264,6 @@ def _digest(context: Context) -> str:
     return hashlib.sha256(raw).hexdigest() if raw else ""
 
 
-def _load(context: Context) -> TOMLDocument:
-    return _read_document(steps.read(context.root.join(SETTINGS)) or b"")
-
-
 def _read_document(raw: bytes) -> TOMLDocument:
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
@@ -276,10 +276,9 @@ def _read_document(raw: bytes) -> TOMLDocument:
         ) from error
 
 
-def _find(document: TOMLDocument, key: str) -> object:
+def _find(stated: Mapping[str, object], key: str) -> object:
     table, _, name = key.rpartition(".")
-    found = document.unwrap()
-    inner = found.get(table, {}) if table else found
+    inner = stated.get(table, {}) if table else stated
     return inner.get(name) if isinstance(inner, dict) else None
 
 

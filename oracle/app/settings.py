@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oracle.store.root.configuration import LANGUAGES, SETTINGS, load_language, no_language
+from oracle.store.root.configuration import LANGUAGES, SETTINGS, load_language
 from oracle.store.root.layout import Root, choose_root, root_in
 
-__all__ = ["LANGUAGES", "SETTINGS", "Root", "choose_root", "load_language", "no_language", "root_in"]
+__all__ = ["LANGUAGES", "SETTINGS", "Root", "choose_root", "load_language", "root_in"]

@@ -101,10 +101,12 @@ def _agree_on_language(call: Call, words: list[str]) -> list[str]:
 
     speak(None)
     words, asked = take_language(words)
-    language = choose_language(asked, words, os.environ)
+    language, faults = choose_language(asked, words, os.environ)
     call.language = language if asked or language != ENGLISH or VARIABLE in os.environ else ""
     if language != ENGLISH:
         set_language(language)
+    for fault in faults:
+        call.warn(say("{what} {hint}", what=fault.sentence, hint=fault.hint))
     return words
 
 

@@ -11,7 +11,7 @@ from glob import glob
 from threading import Lock, Timer
 from typing import TYPE_CHECKING
 
-from oracle.app.settings import LANGUAGES, SETTINGS, no_language
+from oracle.app.settings import LANGUAGES
 from oracle.cli.i18n.translate import ENGLISH
 from oracle.cli.output import (
     OutputLost,
@@ -236,6 +236,8 @@ class Call:
                 with suppress(ReaderGone):
                     self.print_json({**beside, **_without_secrets(error).as_json()})
                 return error.exit_code
+        if f"{error.sentence} {error.hint}" in self._warned:
+            error = UsageError(say("Nothing was done: this needs the file that can't be read."))
         error.sentence, error.hint = spoken(error.sentence), spoken(error.hint)
         error = _without_secrets(error)
         tell(map(visible, [error.sentence, *([say("hint: {hint}", hint=error.hint)] if error.hint else [])]))
@@ -301,20 +303,19 @@ def take_language(words: Sequence[str]) -> tuple[list[str], str | None]:
     return kept, asked
 
 
-def choose_language(asked: str | None, words: Sequence[str], environ: Mapping[str, str]) -> str:
-    """Return a language of `LANGUAGES` that is not `auto`. Raises UsageError for an unknown language in the option or the variable.
+def choose_language(
+    asked: str | None, words: Sequence[str], environ: Mapping[str, str]
+) -> tuple[str, list[UsageError]]:
+    """Return a language of `LANGUAGES` that is not `auto`, and what is wrong with the file if that was asked.
 
-    An unknown language in the file is only a warning: no command fails for its language.
+    Raises UsageError for an unknown language in the option or the variable. No command fails for the language of the file.
     """
     if asked is not None:
-        return _stated(asked, say("Unknown language {language!r}.", language=asked))
+        return _stated(asked, say("Unknown language {language!r}.", language=asked)), []
     if stated := environ.get(VARIABLE):
-        return _stated(stated, say("{variable} is {language!r}.", variable=VARIABLE, language=stated))
-    configured = _configured(words) or ENGLISH
-    if configured not in LANGUAGES:
-        _complain(configured)
-        return ENGLISH
-    return _spoken(configured)
+        return _stated(stated, say("{variable} is {language!r}.", variable=VARIABLE, language=stated)), []
+    configured, faults = _configured(words)
+    return _spoken(configured or ENGLISH), [] if "_ORACLE_COMPLETE" in environ else faults
 
 
 def _stated(language: str, fault: Sentence) -> str:
@@ -327,21 +328,14 @@ def _spoken(language: str) -> str:
     return (_of_operator() or _of_locale(os.environ)) if language == AUTO else language
 
 
-def _complain(asked: str) -> None:
-    """Warn about an unknown language in the file, except while a shell completes a line."""
-    if "_ORACLE_COMPLETE" not in os.environ:
-        fault = say("{settings}: {fault}", settings=SETTINGS, fault=no_language(asked))
-        tell([visible(say("warning: {line}", line=fault))])
-
-
-def _configured(words: Sequence[str]) -> str:
-    """Return the language that the Root sets. An unusable Root is reported elsewhere."""
+def _configured(words: Sequence[str]) -> tuple[str, list[UsageError]]:
+    """Return the language that the Root sets and what is wrong with the file. An unusable Root is reported elsewhere."""
     from oracle.app.settings import Root, choose_root, load_language, root_in
 
     try:
         return load_language(Root(choose_root(root_in(words))))
     except (OracleError, OSError):
-        return ENGLISH
+        return "", []
 
 
 def _of_operator() -> str:

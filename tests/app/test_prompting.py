@@ -16,6 +16,7 @@ from oracle.app.prompting.brief import brief, mark_session
 from oracle.app.prompting.context_for import SessionPrompt, context_for
 from oracle.domain.injection.envelope import MOST
 from oracle.domain.values import replace
+from oracle.errors import UsageError
 from tests.hook.seat import Seat
 
 NOTE = "Uploads to the archive are retried twice, thirty seconds apart."
@@ -117,11 +118,20 @@ def test_settings_leave_it_out(session: Session, settings: str):
 
 
 @pytest.mark.parametrize(
-    "settings", ['enabled = "no"', "limit = -1", "threshold = true", "memories = 7", "citations = []"]
+    "settings",
+    [
+        'enabled = "no"',
+        "limit = -1",
+        "threshold = true",
+        "memories = 7",
+        'bypas_session_patterns = ["s"]',
+        "enabled = ",
+    ],
 )
-def test_an_invalid_setting_is_the_default(session: Session, settings: str):
+def test_prompts_get_nothing_while_the_settings_cannot_be_used(session: Session, settings: str):
     session.config(f"[injection]\n{settings}\n")
-    assert NOTE in session.ask(QUESTION)
+    with pytest.raises(UsageError, match=r"^config\.toml: "):
+        session.ask(QUESTION)
 
 
 def test_citations_can_be_left_out(session: Session):

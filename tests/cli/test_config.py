@@ -97,3 +97,49 @@ def test_a_list_that_others_may_write_trusts_nothing(
     assert (code, "others may write it" in err, "chmod go-w" in err) == (5, True, True)
     place.chmod(place.stat().st_mode & ~mode)
     assert json.loads(oracle("config", "list", "--json")[1])["trusted"] is True
+
+
+BROKEN = {
+    "no TOML": ('language = "zh\n', "config.toml: The configuration can't be read: "),
+    "no file": (None, "config.toml: The configuration is not a regular file."),
+    "unknown key": ("langauge = 'zh'\n", "config.toml: Unknown setting 'langauge'. The settings are language, "),
+    "wrong type": ("language = 5\n", "config.toml: Unknown language '5'. Choose one of auto, zh, en."),
+}
+
+
+@pytest.mark.parametrize(("text", "told"), BROKEN.values(), ids=BROKEN)
+@pytest.mark.parametrize(
+    "words", [("list",), ("search", "retry"), ("ask", "--now", "retry"), ("handoffs",)], ids=" ".join
+)
+def test_a_command_says_once_what_is_wrong_with_the_settings_and_goes_on(
+    oracle, root: Path, text: str | None, told: str, words: tuple[str, ...]
+):
+    code, out, err = oracle(*words)
+    if text is None:
+        (root / "config.toml").mkdir()
+    else:
+        (root / "config.toml").write_text(text, encoding="utf-8")
+    found = oracle(*words)
+    (line,) = [line for line in found[2].splitlines(keepends=True) if "config.toml" in line]
+    assert line.startswith(f"warning: {told}")
+    assert (*found[:2], found[2].replace(line, "")) == (code, out, err)
+    assert "config.toml" not in oracle("--lang", "en", "list")[2], "who does not read it says nothing of it"
+
+
+@pytest.mark.parametrize(
+    "words", [("skill", "list"), ("config", "list"), ("config", "set", "language", "zh")], ids=" ".join
+)
+def test_a_command_that_needs_the_settings_is_refused_and_says_once_why(oracle, root: Path, words: tuple[str, ...]):
+    path = root / "config.toml"
+    path.write_text("[skills\n", encoding="utf-8")
+    code, out, err = oracle(*words)
+    assert (code, out, err.count("config.toml")) == (2, "", 1)
+    assert path.read_text(encoding="utf-8") == "[skills\n"
+
+
+def test_the_listing_names_each_value_that_counts_for_nothing(oracle, root: Path):
+    (root / "config.toml").write_text("a = 1\n[experience]\nlimit = 'x'\n[injection]\nmemory = 1\n", encoding="utf-8")
+    code, out, err = oracle("config", "list")
+    assert (code, bool(out)) == (0, True)
+    for told in ("Unknown setting 'a'.", "experience.limit = 'x' is not valid.", "injection.memory = 1 is not valid."):
+        assert err.count(told) == 1

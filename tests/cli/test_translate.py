@@ -453,14 +453,14 @@ def test_a_configuration_that_names_no_language_stops_nothing(oracle, root, cont
 
 
 @pytest.mark.parametrize(
-    ("stated", "told"), [('"fr"', "fr"), ("1", "1"), ('["zh"]', "['zh']"), ('"\\u001b[31m"', "\\x1b[31m")]
+    ("stated", "told"), [('"fr"', "'fr'"), ("1", "'1'"), ('["zh"]', "\"['zh']\""), ('"\\u001b[31m"', "'\\x1b[31m'")]
 )
 def test_a_configuration_that_names_another_language_is_told_so_once(oracle, root, stated, told):
     oracle("init")
     (root / "config.toml").write_text(f"language = {stated}\n", encoding="utf-8")
     code, out, err = oracle("config", "get", "root", "--json")
     assert (code, json.loads(out)["root"]) == (0, str(root))
-    assert err == f"warning: config.toml: Unknown language {told}; choose one of auto, zh, en.\n"
+    assert err == f"warning: config.toml: Unknown language {told}. Choose one of auto, zh, en.\n"
     assert oracle("--lang", "zh", "config", "get", "root")[2] == ""
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from functools import partial
 
 from oracle.app.decisions import overdue
 from oracle.app.doctor.context import (
@@ -26,20 +25,13 @@ from oracle.app.records import naming
 from oracle.domain.names import FOREIGN, MEMORY
 from oracle.domain.records.drafts import SCHEMA_VERSION
 from oracle.domain.records.records import RETIRING
-from oracle.errors import OracleError, RulesUnusable, UsageError
+from oracle.errors import OracleError, RulesUnusable
 from oracle.index.read import loose_ends
 from oracle.store import journal
 from oracle.store.delivery import inbox
 from oracle.store.root import privacy, profile
-from oracle.store.root.configuration import (
-    SETTINGS,
-    find_unknown,
-    is_push_on,
-    load_command,
-    load_daemon,
-    load_patterns,
-)
-from oracle.store.root.features import load_experience, load_skills
+from oracle.store.root.configuration import load_patterns
+from oracle.store.root.features import find_faults
 from oracle.store.root.layout import Root
 from oracle.wording import Sentence, say
 
@@ -293,28 +285,7 @@ def _is_event(line: bytes) -> bool:
 
 def check_settings(context: CheckContext) -> Iterator[Check]:
     """Report unknown or unusable settings in `config.toml`. They are ignored until they are corrected."""
-    mend = say("Correct {path}", path=quoted(context.root.join(SETTINGS)))
-    found: list[tuple[str, str]] = []
-    try:
-        found += [
-            (say("{settings}: {fault}", settings=SETTINGS, fault=fault), mend) for fault in find_unknown(context.root)
-        ]
-    except UsageError as trouble:
-        yield warning("settings", trouble.sentence, trouble.hint)
-        return
-    loads: tuple[Callable[[Root], object], ...] = (
-        *(partial(load_command, name=name) for name in ("synthesizer", "judge")),
-        load_daemon,
-        load_experience,
-        load_skills,
-        is_push_on,
-    )
-    for load in loads:
-        try:
-            load(context.root)
-        except UsageError as trouble:
-            found.append((trouble.sentence, trouble.hint))
-    yield from capped(warning("settings", detail, fix) for detail, fix in found)
+    yield from capped(warning("settings", fault.sentence, fault.hint) for fault in find_faults(context.root))
 
 
 def check_set_aside(context: CheckContext) -> Iterator[Check]:

@@ -130,33 +130,28 @@ def load_daemon(root: Root) -> dict[str, object]:
     return found
 
 
-def find_unknown(root: Root) -> list[Sentence]:
-    """Return what is unknown in `config.toml`: keys that nothing reads, an unknown language.
+def load_language(root: Root) -> tuple[str, list[UsageError]]:
+    """Return the `language` of `config.toml`, "" for none that is known, and what is wrong with the file.
 
-    The content of a table is checked by its own reader: `load_command`, `load_daemon`, `is_push_on`, `features`.
-    Raises UsageError for a file that cannot be read.
+    That is a file that cannot be read, keys that nothing reads, an unknown language. The content of a table is checked by its
+    own reader: `load_command`, `load_daemon`, `is_push_on`, `features`.
     """
-    stated = read_settings(root)
-    found = [
-        say("Unknown setting {key}; the settings are {known}.", key=key[:100], known=_KEYS)
-        for key in stated
-        if key not in _KEYS
-    ]
-    language = stated.get("language", LANGUAGES[0])
-    if language not in LANGUAGES:
-        found.append(no_language(language if isinstance(language, str) else shown(language)))
-    return found
+    try:
+        stated = read_settings(root)
+    except UsageError as error:
+        return "", [error]
+    known = say("The settings are {known}.", known=_KEYS)
+    faults = [_fault(say("Unknown setting {key!r}.", key=key[:100]), known) for key in stated if key not in _KEYS]
+    language = stated.get("language", "")
+    if isinstance(language, str) and language in ("", *LANGUAGES):
+        return language, faults
+    told = (language if isinstance(language, str) else shown(language))[:100]
+    choices = say("Choose one of {choices}.", choices=LANGUAGES)
+    return "", [*faults, _fault(say("Unknown language {language!r}.", language=told), choices)]
 
 
-def load_language(root: Root) -> str:
-    """Return the value of `language` as text, "" if it is not set or unreadable: no command fails for its language."""
-    stated = _load(root, SETTINGS, lambda _path, _reason: None).get("language", "")
-    return stated if isinstance(stated, str) else shown(stated)
-
-
-def no_language(stated: str) -> Sentence:
-    """Return the sentence for an unknown language."""
-    return say("Unknown language {stated}; choose one of {choices}.", stated=stated[:100], choices=LANGUAGES)
+def _fault(what: str, hint: Sentence) -> UsageError:
+    return UsageError(say("{settings}: {fault}", settings=SETTINGS, fault=what), hint=hint)
 
 
 def read_settings(root: Root) -> dict[str, object]:
@@ -164,9 +159,7 @@ def read_settings(root: Root) -> dict[str, object]:
     faults: dict[str, str] = {}
     stated = _load(root, SETTINGS, faults.__setitem__)
     if faults:
-        raise UsageError(
-            say("{settings}: {fault}", settings=SETTINGS, fault=faults[SETTINGS]), hint=say("Correct the file.")
-        )
+        raise _fault(faults[SETTINGS], say("Correct the file."))
     return stated
 
 

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 from oracle.domain.values import contents_of, value
 from oracle.errors import UsageError
-from oracle.store.root.configuration import SETTINGS, read_settings, shown
+from oracle.store.root.configuration import (
+    SETTINGS,
+    is_push_on,
+    load_command,
+    load_daemon,
+    load_language,
+    read_settings,
+    shown,
+)
 from oracle.store.root.layout import Root
 from oracle.wording import say
 
@@ -67,22 +76,33 @@ INJECTION: Mapping[str, object] = {
 
 
 def load_injection(root: Root) -> dict[str, Any]:
-    """Return `[injection]` of `config.toml` with the defaults. A hook must not fail, so an invalid value is the default."""
-    try:
-        stated = read_settings(root).get("injection", {})
-    except UsageError:
-        stated = {}
-    given = stated if isinstance(stated, dict) else {}
-    return {key: given[key] if fits_default(given.get(key), default) else default for key, default in INJECTION.items()}
+    """Return `[injection]` of `config.toml` with the defaults. Raises UsageError.
+
+    No default stands in for what can't be used: the owner may have written it to keep sessions out.
+    """
+    stated = read_settings(root).get("injection", {})
+    if not isinstance(stated, dict):
+        raise UsageError(
+            say("{settings}: {fault}", settings=SETTINGS, fault=say("injection is not a table.")),
+            hint=say("Correct it; see references/context.md."),
+        )
+    for key, item in stated.items():
+        if not fits_default(item, INJECTION.get(key)):
+            raise UsageError(
+                say("{settings}: injection.{key} = {item} is not valid.", settings=SETTINGS, key=key, item=shown(item)),
+                hint=say("The keys are {keys}; see references/context.md.", keys=list(INJECTION)),
+            )
+    return {**INJECTION, **stated}
 
 
 def fits_default(item: object, default: object) -> bool:
-    """Return whether a value is of the same type as a default: a flag, a positive number, or a list of texts."""
+    """Return whether a value is of the same type as a default: a flag, a positive number, or a list of texts. None fits nothing."""
     if isinstance(default, bool) or isinstance(item, bool):
         return isinstance(default, bool) and isinstance(item, bool)
     if isinstance(default, list):
         return isinstance(item, list) and all(isinstance(one, str) for one in item)
-    return isinstance(item, int | float if isinstance(default, float) else int) and item >= 0
+    types = {int: (int,), float: (int, float)}.get(type(default), ())
+    return isinstance(item, types) and item >= 0
 
 
 @value
@@ -110,3 +130,19 @@ def load_skills(root: Root) -> SkillSettings:
 def is_text_list(item: object) -> bool:
     """Return whether a value is a list of texts that say something."""
     return isinstance(item, list) and all(isinstance(one, str) and one.strip() for one in item)
+
+
+def find_faults(root: Root) -> list[UsageError]:
+    """Return what in `config.toml` can't be used; of a table only the first fault."""
+    faults = load_language(root)[1]
+    loads: tuple[Callable[[Root], object], ...] = (
+        *(partial(load_command, name=name) for name in ("synthesizer", "judge")),
+        *(load_daemon, load_experience, load_injection, load_skills, is_push_on),
+    )
+    for load in loads:
+        try:
+            load(root)
+        except UsageError as error:
+            if error.sentence not in [fault.sentence for fault in faults]:  # a file that can't be read is one fault
+                faults.append(error)
+    return faults

@@ -1,8 +1,8 @@
 """The lines of JSON-RPC over standard streams, with two guarantees that the SDK lacks.
 
-Every request is answered. The SDK ignores a request that it cannot parse; here it is refused by its id, and a line that is
-not JSON with the error -32700. Answers that are under way are still sent after the client has closed its end, as a shell
-pipe does.
+Every request is answered. The SDK ignores a request that it cannot parse; here it is refused by its id, a line that is not
+JSON with the error -32700, and JSON that is no message with -32600 (JSON-RPC 2.0, section 5.1). Answers that are under way
+are still sent after the client has closed its end, as a shell pipe does.
 
 A signal ends the process at once, even while it waits for a line: a daemon thread does the reading.
 """
@@ -19,7 +19,7 @@ from typing import Any
 
 import anyio
 from anyio import to_thread
-from mcp_types import jsonrpc_message_adapter
+from mcp_types import JSONRPCNotification, jsonrpc_message_adapter
 
 from oracle.process import Streams
 
@@ -27,7 +27,11 @@ LONGEST_WAIT = 60.0
 """Seconds to wait for answers after the end of the input."""
 
 _CHUNK = 1 << 16
-_NO_JSON = {"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "Parse error: the line is not JSON."}}
+_NO_JSON = (-32700, "Parse error: the line is not JSON.")
+_NO_MESSAGE = (
+    -32600,
+    "Invalid Request: the line is no JSON-RPC 2.0 message. Send one object a line; batches are not taken.",
+)
 
 
 class _Pending:
@@ -80,18 +84,15 @@ class Incoming(anyio.AsyncFile[str]):
 
     async def readline(self) -> str:
         """Return the next line, "" at the end. Raises BrokenPipeError if the client is gone."""
-        line = await self._lines.get()
-        if not line:
-            await self._pending.all()
-            return line
-        if not _is_readable(line):
-            if line.strip() and not _is_json(line):
-                await self._outgoing.write(json.dumps(_NO_JSON) + "\n")
+        while line := await self._lines.get():
+            if message := _as_message(line):
+                self._pending.ask(_parse(message))
+                return message
+            if line.strip():
+                await self._outgoing.write(_refusal(line))
                 await self._outgoing.flush()
-            line = _without_parameters(line)
-        if _is_readable(line):
-            self._pending.ask(_parse(line))
-        return line
+        await self._pending.all()
+        return ""
 
     def _pump(self, reader: int) -> None:
         rest: list[bytes] = []
@@ -158,29 +159,43 @@ def _write(writer: int, data: bytes) -> None:
         view = view[os.write(writer, view) :]
 
 
+def _as_message(line: str) -> str:
+    """Return a line that the SDK can parse, a request without its parameters if need be; then the SDK refuses it by its id.
+
+    Return "" for a line that is no message. Half a surrogate pair or deep nesting, for example, the SDK cannot parse.
+    """
+    if _is_readable(line):
+        return line
+    message = _parse(line)
+    kept = (
+        {key: message[key] for key in ("jsonrpc", "id", "method") if key in message}
+        if isinstance(message, dict)
+        else {}
+    )
+    bare = json.dumps(kept) + "\n"
+    return bare if _is_readable(bare) else ""
+
+
 def _is_readable(line: str) -> bool:
-    """Return whether the SDK can parse a line. Half a surrogate pair or deep nesting, for example, it cannot."""
     try:
-        jsonrpc_message_adapter.validate_json(line, by_name=False)
+        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValueError:
         return False
+    if isinstance(message, JSONRPCNotification) and '"id"' in line:  # an id that is no id is ignored by the SDK
+        given = _parse(line)
+        return isinstance(given, dict) and "id" not in given
     return True
 
 
-def _without_parameters(line: str) -> str:
-    """Return an unreadable request without its parameters, so that the SDK can refuse it by its id."""
-    message = _parse(line)
-    if not isinstance(message, dict):
-        return line
-    return json.dumps({key: message[key] for key in ("jsonrpc", "id", "method") if key in message}) + "\n"
-
-
-def _is_json(line: str) -> bool:
+def _refusal(line: str) -> str:
+    """Return the error for a line that is no message, with the id of what looks like a request."""
     try:
-        json.loads(line)
+        message, (code, reason) = json.loads(line), _NO_MESSAGE
     except (ValueError, RecursionError):
-        return False
-    return True
+        message, (code, reason) = None, _NO_JSON
+    number = message.get("id") if isinstance(message, dict) and "method" in message else None
+    known = number if type(number) in (int, str) else None
+    return json.dumps({"jsonrpc": "2.0", "id": known, "error": {"code": code, "message": reason}}) + "\n"
 
 
 def _parse(line: str) -> object:

@@ -846,6 +846,41 @@ def test_a_receipt_that_can_not_be_read(oracle: Oracle, text: str | bytes, suffi
     assert "backup" in fault.fix
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("G-1__planner.json", "no program reads it"),
+        ("G-1_planner_memory.json", "no program reads it"),
+        ("G-1__planner__memory.jsn", "no program reads it"),
+        ("G-1__planner__memory.json.consumd", "no program reads it"),
+        ("notes.txt", "no program reads it"),
+        ("G-1__planer__memory.json", "the team has no seat planer; did you mean planner?"),
+        ("G-1__planner__memroy.json", "the team has no seat memroy; did you mean memory?"),
+    ],
+)
+def test_a_file_beside_the_receipts_that_no_program_reads(oracle: Oracle, name: str, said: str) -> None:
+    init_profile(oracle, "arena", ["memory", "planner"])
+    tasks = Path(oracle.root.tasks, "arena/patrol/handoffs")
+    known = '{"kind": "dispatch", "task_id": "G-2"}'
+    left = ["G-2__planner__memory.json.claim", "G-2__planner__memory.json.superseded-0123456789ab", ".receipts.lock"]
+    for kept in ("G-2__planner__memory.json", "G-3__operator__memory.json", "notices/any.json", *left):
+        put(tasks, kept, known)
+    assert not faults(oracle, "receipts")
+    path = put(tasks, name, known)
+    fault = only_fault(oracle, "receipts")
+    assert fault.detail.startswith(f"{path}: {said}")
+    assert fault.fix.startswith("Correct its name")
+
+
+@pytest.mark.parametrize("name", ["Q-1.txt", "Q-1", "Q 1.json", "-1.json"])
+def test_a_file_beside_the_responses_that_no_program_reads(oracle: Oracle, name: str) -> None:
+    for kept in ("Q-1.json", "Q-1.conflict-0123456789ab.json", ".responses.lock"):
+        put(Path(oracle.root.responses), kept, "{}")
+    assert not faults(oracle, "receipts")
+    path = put(Path(oracle.root.responses), name, "{}")
+    assert only_fault(oracle, "receipts").detail.startswith(f"{path}: no program reads it; the names are <task>.json")
+
+
 # -- clock, file system, programs --------------------------------------------------------------------------------------
 
 

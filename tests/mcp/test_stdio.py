@@ -129,7 +129,8 @@ def test_request_that_cannot_be_read_is_refused_by_its_number(arena: Path, query
     ]
     answers = {one["id"]: one for one in answers_to(arena, "\n".join(lines).encode() + b"\n")}
     assert answers[2]["error"]["code"] == -32602
-    assert set(answers) == {1, 2}
+    assert answers[None]["error"]["code"] == -32600
+    assert set(answers) == {1, 2, None}
 
 
 def test_client_of_the_sdk_lists_and_calls(arena: Path):
@@ -174,8 +175,38 @@ def test_a_broken_line_is_answered_and_the_next_one_served(arena: Path):
     asked = json.dumps({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call})
     said = [*(line.encode() for line in served), b'{"jsonrpc": "2.0", "id": \xff', b"", b"[1]", asked.encode()]
     answers = answers_to(arena, b"\n".join(said) + b"\n")
-    assert [one["error"]["code"] for one in answers if one["id"] is None] == [-32700]
+    assert [one["error"]["code"] for one in answers if one["id"] is None] == [-32700, -32600]
     assert ["five times" in str(one) for one in answers if one["id"] == 2] == [True]
+
+
+NO_MESSAGES = {
+    "[]": None,
+    '[{"jsonrpc": "2.0", "id": 7, "method": "ping"}]': None,
+    "3": None,
+    "null": None,
+    '"ping"': None,
+    "{}": None,
+    '{"jsonrpc": "2.0"}': None,
+    '{"jsonrpc": "2.0", "method": 1, "params": "bar"}': None,
+    '{"id": 7, "method": "ping"}': 7,
+    '{"jsonrpc": "1.0", "id": "seven", "method": "ping"}': "seven",
+    '{"jsonrpc": "2.0", "id": 7, "method": ["ping"]}': 7,
+    '{"jsonrpc": "2.0", "id": NaN, "method": "ping"}': None,
+    '{"jsonrpc": "2.0", "id": null, "method": "ping"}': None,
+    '{"jsonrpc": "2.0", "id": true, "method": "ping"}': None,
+    '{"jsonrpc": "2.0", "id": 7, "result": 3}': None,
+}
+
+
+def test_json_that_is_no_message_is_answered_as_json_rpc_prescribes(arena: Path):
+    ask = json.dumps({"jsonrpc": "2.0", "id": 9, "method": "tools/list"})
+    said = [json.dumps(HELLO), json.dumps(READY), *NO_MESSAGES, ask]
+    answers = answers_to(arena, "\n".join(said).encode() + b"\n")
+    refused = [one for one in answers if "error" in one]
+    assert [one["error"]["code"] for one in refused] == [-32600] * len(NO_MESSAGES)
+    assert [one["id"] for one in refused] == list(NO_MESSAGES.values())
+    assert all(one["jsonrpc"] == "2.0" and one["error"]["message"].startswith("Invalid Request: ") for one in refused)
+    assert [bool(one["result"]["tools"]) for one in answers if one["id"] == 9] == [True]
 
 
 def test_what_was_asked_before_the_input_ended_is_answered(arena: Path):

@@ -49,7 +49,11 @@ _EXAMINATIONS: tuple[tuple[str, str, Examination], ...] = (
     ("privacy", say("every privacy rule can be used"), records.check_privacy),
     ("journal", say("every line of events.log is an event"), records.check_journal),
     ("set aside", say("nothing was abandoned"), records.check_set_aside),
-    ("receipts", say("every receipt of a team can be read"), handoffs.check_receipts),
+    (
+        "receipts",
+        say("every receipt of a team can be read, and nothing else lies beside them"),
+        handoffs.check_receipts,
+    ),
     ("decisions", say("none is past its deadline"), records.check_overdue),
     ("clock", say("right, as far as the records show"), root_checks.check_clock),
     ("times", say("nothing was changed in the future"), root_checks.check_mtimes),

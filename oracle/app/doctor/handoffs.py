@@ -1,43 +1,70 @@
-"""Checks of the receipts of every team, which may lie outside of the Root. Reads only."""
+"""Checks of responses, and of the receipts of every team, which may lie outside of the Root. Reads only."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 from oracle.app.doctor.context import Check, CheckContext, capped, warning
 from oracle.domain.delivery import receipts
+from oracle.domain.names import OPERATOR, is_name
+from oracle.domain.spelling import is_one_slip_off
 from oracle.errors import DiskFailure, OracleError
 from oracle.store.delivery import handoffs
 from oracle.store.disk import folders, steps
 from oracle.store.root import profile
-from oracle.store.root.layout import Root
+from oracle.store.root.profile import Profile
 from oracle.wording import say
 
 
 def check_receipts(context: CheckContext) -> Iterator[Check]:
-    """Report receipts that can't be read: nobody knows what they ask or answer."""
-    fix = say("Restore it from a backup, or move it out of this folder and ask again")
-    yield from capped(
-        warning("receipts", say("{path}: {why}", path=path, why=why), fix)
-        for folder in _folders(context.root)
-        for path, why in _unreadable(folder)
-    )
+    """Report receipts that can't be read or whose name has a slip, and files beside them or responses that no program reads."""
+    restore = say("Restore it from a backup, or move it out of this folder and ask again")
+    rename = say("Correct its name, or move it out of this folder")
+    teams: dict[str, Profile] = {}
+    for project in profile.projects(context.root):
+        with suppress(OracleError):  # listings of handoffs name it
+            team = profile.load(context.root, project, os.environ)
+            teams[team.handoff_dir] = team
+    found = [(path, why, restore) for folder in sorted(teams) for path, why in _unreadable(folder)]
+    found += [(path, why, rename) for folder in sorted(teams) for path, why in _misspelt(teams[folder])]
+    form = "<task>__<source>__<target>.json"
+    strays = [(path, form) for folder in sorted(teams) for path in _strays(folder, receipts.parse_file_name)]
+    strays += [(path, "<task>.json") for path in _strays(context.root.responses, _is_response)]
+    found += [(path, say("no program reads it; the names are {form}", form=form), rename) for path, form in strays]
+    yield from capped(warning("receipts", say("{path}: {why}", path=path, why=why), fix) for path, why, fix in found)
 
 
-def _folders(root: Root) -> list[str]:
-    found = set()
-    for project in profile.projects(root):
-        try:
-            found.add(profile.load(root, project, os.environ).handoff_dir)
-        except OracleError:  # listings of handoffs name it
+def _strays(folder: str, is_read: Callable[[str], object]) -> Iterator[str]:
+    """Yield the paths of files that no program reads; hidden files are locks and unfinished ones."""
+    for name in folders.names_in(folder):
+        path = f"{folder}/{name}"
+        if not name.startswith(".") and not is_read(name) and os.path.isfile(path):
+            yield path
+
+
+def _is_response(name: str) -> bool:
+    return name.endswith(".json") and is_name(name.removesuffix(".json"))
+
+
+def _misspelt(team: Profile) -> Iterator[tuple[str, str]]:
+    """Yield (path, what it may mean) of the open receipts that name a seat a slip off one of the team."""
+    known = {*team.seats, OPERATOR, team.heartbeat_owner}
+    for file_name in folders.names_in(team.handoff_dir):
+        parsed = receipts.parse_file_name(file_name)
+        if parsed is None or parsed[1]:
             continue
-    return sorted(found)
+        for seat in sorted({parsed[0].source, parsed[0].target} - known):
+            near = next((one for one in team.seats if is_one_slip_off(seat, one)), "")
+            if near:
+                what = say("the team has no seat {seat}; did you mean {near}?", seat=seat, near=near)
+                yield handoffs.path_of(team.handoff_dir, *parsed), what
 
 
 def _unreadable(folder: str) -> Iterator[tuple[str, str]]:
     """Yield (path, reason) for the receipts in a folder that are torn, empty, malformed or closed to us."""
-    for file_name in sorted(folders.names_in(folder)):
+    for file_name in folders.names_in(folder):
         parsed = receipts.parse_file_name(file_name)
         if parsed is None or parsed[1] not in ("", receipts.CONSUMED):
             continue

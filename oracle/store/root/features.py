@@ -78,7 +78,7 @@ INJECTION: Mapping[str, object] = {
 def load_injection(root: Root) -> dict[str, Any]:
     """Return `[injection]` of `config.toml` with the defaults. Raises UsageError.
 
-    No default stands in for what can't be used: the owner may have written it to keep sessions out.
+    No default replaces what can't be used: the owner may have written it to keep sessions out.
     """
     stated = read_settings(root).get("injection", {})
     if not isinstance(stated, dict):

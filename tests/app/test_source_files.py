@@ -283,3 +283,35 @@ def test_an_issue_whose_id_is_a_credential_is_left_out(root: Path, tmp_path: Pat
         state = registry.add(oracle, "beads", str(beads), project="shop")
         assert (state.records, len(state.problems)) == (1, 1)
         assert TOKEN not in str(state.problems)
+
+
+def _write(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("Tea.\n", encoding="utf-8")
+
+
+def test_what_a_source_leaves_out_is_known_with_the_reason(root: Path, tmp_path: Path) -> None:
+    oracle = Oracle.open(str(root))
+    notes = tmp_path / "vault"
+    for name in ("a.md", "b.txt", "C.MD", "sub/d.pdf", ".hidden", ".git/e.txt", "node_modules/f.txt", f"{TOKEN}.txt"):
+        _write(notes / name)
+    (notes / "utf16.md").write_bytes("Zebras at noon.\n".encode("utf-16"))
+    (notes / "large.md").write_bytes(b"tea\n" * (300 << 10))
+    (notes / "binary.md").write_bytes(b"\xff\xfe\xfd\0\0\1" * 9)
+    state = registry.add(oracle, "folder", str(notes), project="shop")
+    left = [path.removeprefix("sources/shop/vault/") for path in state.left_out]
+    assert sorted(left) == sorted(["C.MD", "b.txt", "[REDACTED:github-token].txt", "sub/d.pdf"])
+    reasons = {path.rpartition("/")[2]: reason for path, _, reason in state.problems}
+    assert set(reasons) == {"utf16.md", "large.md", "binary.md"}
+    assert "the rest of it is not read" in reasons["large.md"]
+    assert found(oracle, "zebras") == ["sources/shop/vault/utf16"]
+    assert state.as_json()["left_out"] == list(state.left_out)
+
+
+def test_beside_the_records_of_a_fixed_place_nothing_is_called_left_out(root: Path, tmp_path: Path) -> None:
+    oracle = Oracle.open(str(root))
+    workspace = tmp_path / "workspace"
+    for name in ("memory/2025-03-03.md", "memory/tea.txt", "main.py", "src/other.txt"):
+        _write(workspace / name)
+    state = registry.add(oracle, "openclaw", str(workspace), project="shop", name="claw")
+    assert state.left_out == ("sources/shop/claw/memory/tea.txt",)

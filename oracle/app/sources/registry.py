@@ -13,8 +13,9 @@ from oracle.domain.sources.source import CLAUDE_CODE, INDEX, KINDS, NAMED_BY_FIL
 from oracle.domain.spelling import guess, suggest
 from oracle.domain.values import replace, value
 from oracle.errors import NotFound, RecordExists, UsageError
+from oracle.index.listing import printable
 from oracle.index.read import query
-from oracle.store.markdown.sources import read_list
+from oracle.store.markdown.sources import left_out, read_list
 from oracle.store.root import sources
 from oracle.wording import say
 
@@ -30,12 +31,16 @@ _SEAT = "source"
 
 @value
 class SourceState:
-    """A source as it is now: how many records of it the index knows, how many files have problems, and why it is not read."""
+    """A source as it is now: how many records of it the index knows, what is wrong with files, and why it is not read.
+
+    `left_out` are the paths of files that are not read because of their names.
+    """
 
     source: Source
     records: int
     problems: tuple[tuple[str, int, str], ...]
     why_not: str
+    left_out: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form."""
@@ -45,6 +50,7 @@ class SourceState:
             "records": self.records,
             "problems": [{"path": path, "line": line, "reason": reason} for path, line, reason in self.problems],
             "why_not": self.why_not,
+            "left_out": list(self.left_out),
         }
 
 
@@ -177,7 +183,8 @@ def _state(context: Context, source: Source) -> SourceState:
     own = "" if why_not else source.tree  # why it is not read is said beside its problems
     problems = [one for one in listed if one[0] == own or one[0].startswith(f"{source.tree}/")]
     faults = _faults(source, paths) if source.kind == CLAUDE_CODE and not why_not else []
-    return SourceState(source, len(paths), (*problems, *faults), why_not)
+    others = () if why_not else tuple(map(printable, left_out(source)))
+    return SourceState(source, len(paths), (*problems, *faults), why_not, others)
 
 
 def _faults(source: Source, paths: Sequence[str]) -> list[tuple[str, int, str]]:

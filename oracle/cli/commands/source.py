@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,14 +12,18 @@ from oracle.cli.application import group
 from oracle.cli.options import OfProject, Project, argument, option
 from oracle.cli.output import Table
 from oracle.cli.session import Call
-from oracle.domain.sources.source import KINDS
-from oracle.wording import say, say_each, say_many
+from oracle.domain.sources.source import KINDS, suffix_of
+from oracle.wording import LIST, joined, say, say_each, say_many
 
 if TYPE_CHECKING:
     from oracle.app.sources.registry import SourceState
+    from oracle.wording import Sentence
 
 Name = Annotated[str, argument("NAME", "The source.")]
 Kind = Annotated[str, argument("KIND", f"{', '.join(KINDS[:-1])} or {KINDS[-1]}.", completion.words(*KINDS))]
+
+_MOST_NAMED = 20
+"""Files that are named on standard error."""
 
 source_app = group("Read notes and memories of other programs in place.", example="oracle source list")
 
@@ -108,9 +113,23 @@ def check(
     rows = [(f"{path}:{line}", reason) for one in found for path, line, reason in one.problems]
     rows += [(one.source.tree, one.why_not) for one in found if one.why_not]
     call.answer({"sources": [one.as_json() for one in found]}, Table(say_each("place", "problem"), rows, stacked=(1,)))
+    for one in found:
+        if one.left_out:
+            call.note(_left_out(one))
     if rows:
         raise typer.Exit(1)
     call.note(say_many("{n} source has no problem", "{n} sources have no problem", n=len(found)))
+
+
+def _left_out(found: SourceState) -> Sentence:
+    """Name the files of a source that are not read because of their names."""
+    rest = len(found.left_out) - _MOST_NAMED
+    names = joined(LIST, found.left_out[:_MOST_NAMED])
+    if rest > 0:
+        names = say("{names} and {rest} more (--json lists all)", names=names, rest=rest)
+    return say(
+        "not read, since the names do not end in {suffix}: {names}", suffix=suffix_of(found.source.kind), names=names
+    )
 
 
 @source_app.add("import", example="oracle source import claude-code --apply")
@@ -196,3 +215,20 @@ def _answer(call: Call, found: SourceState) -> None:
     )
     if found.why_not:
         call.warn(found.why_not)
+    reasons = Counter(reason for _, _, reason in found.problems)
+    if found.left_out:
+        reasons[say("The name does not end in {suffix}.", suffix=suffix_of(source.kind))] = len(found.left_out)
+    if reasons:
+        files = len({path for path, _, _ in found.problems}) + len(found.left_out)
+        counted = say_many(
+            "{n} file is not read, or not as it is", "{n} files are not read, or not as they are", n=files
+        )
+        told = joined(" ", [say("{count}: {why}", count=count, why=why) for why, count in reasons.most_common()])
+        call.note(
+            say(
+                "{files}; `oracle source check {name}` names them. {reasons}",
+                files=counted,
+                name=source.name,
+                reasons=told,
+            )
+        )

@@ -6,7 +6,16 @@ import errno
 import os
 
 from oracle.domain.markdown.documents import digest_of, text_of
-from oracle.domain.sources.source import BEADS, CLAUDE_CODE, INDEX, ISSUES, TRANSCRIPTS
+from oracle.domain.sources.source import (
+    BEADS,
+    CLAUDE_CODE,
+    INDEX,
+    ISSUES,
+    OPENCLAW,
+    TRANSCRIPTS,
+    is_wanted,
+    without_secret,
+)
 from oracle.store.disk.folders import open_plain
 
 TYPE_CHECKING = False
@@ -66,6 +75,26 @@ def _file(source: Source, path: str) -> bytes:
             raw += stream.read(MAX_BYTES - size)
     # not in the middle of a line, which may be a credential
     return raw[: raw.rfind(b"\n", 0, MAX_BYTES) + 1] if len(raw) > MAX_BYTES else raw
+
+
+def left_out(source: Source) -> Iterator[str]:
+    """Yield the root-relative paths of the files in a source, in order, that are not read because of their names.
+
+    Folders and files whose names begin with a dot are left out of this too, and so is what lies beside the records of a kind
+    that has a fixed place for them.
+    """
+    if source.kind == BEADS:
+        return
+    for place, folders, names in os.walk(source.folder):
+        folder = place[len(source.folder) + 1 :]
+        folders[:] = sorted(
+            name for name in folders if name[0] != "." and is_wanted(source, folder, name, is_folder=True)
+        )
+        if source.kind == OPENCLAW and not folder:
+            continue
+        for name in sorted(names):
+            if name[0] != "." and not is_wanted(source, folder, name, is_folder=False):
+                yield without_secret("/".join(filter(None, (source.tree, folder, name))))
 
 
 def issues(folder: str) -> tuple[dict[str, bytes], list[int], os.stat_result]:

@@ -39,6 +39,9 @@ class _Nothing(dict):  # type: ignore[type-arg]
 NOTHING: Mapping[str, Any] = _Nothing()
 """The default of a field that is a mapping."""
 
+_FEW = 16
+"""Instances of a class before its initialiser is compiled."""
+
 
 @dataclass_transform(frozen_default=True)
 def value(cls: type[T]) -> type[T]:
@@ -62,10 +65,19 @@ def value(cls: type[T]) -> type[T]:
     }
     made: type[T] = type(cls).__new__(type, cls.__name__, cls.__bases__, body)
 
+    known, rest = frozenset(names), iter(range(_FEW))
+
     def first(self: object, *given: object, **named: object) -> None:
-        """Compile the initialiser for the first instance: most classes that a command imports never have one."""
-        made.__init__ = initialiser = _initialiser(names, defaults)  # type: ignore[method-assign]
-        initialiser(self, *given, **named)
+        """Fill the fields of the first instances one by one: a short command makes no more, and compiling takes as long as many."""
+        own = dict(zip(names, given, strict=False)) | named
+        contents = defaults | own
+        is_right = len(own) == len(given) + len(named) and contents.keys() == known
+        if is_right and next(rest, None) is not None:
+            for name, item in contents.items():
+                object.__setattr__(self, name, item)
+        else:
+            made.__init__ = initialiser = _initialiser(names, defaults)  # type: ignore[method-assign]
+            initialiser(self, *given, **named)  # it says what is wrong
 
     made.__init__ = first  # type: ignore[method-assign]
     return made

@@ -4,11 +4,16 @@
 Python compiles the script that it runs each time, so the work is in `session_event`, which it compiles once.
 """
 
-import os
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # -I leaves it off
-from session_event import main
+sys.path.insert(0, __file__.rpartition("/")[0])  # -I leaves it off
+try:
+    from session_event import run
+except ImportError:  # a link to the script
+    import os
+
+    sys.path[0] = os.path.dirname(os.path.realpath(__file__))
+    from session_event import run
 
 if __name__ == "__main__":
-    main()
+    run()

@@ -4,11 +4,10 @@ Where a daemon runs it is asked, and only built-in modules are imported. Else a 
 so that it can be ended in time. The exit code is 0; an error or a late answer is no output.
 """
 
-import os
-import sys
+import posix
 import time
 
-from turn_end import read_stdin, root
+from turn_end import encode, find_oracle, is_there, read_stdin, root, variable
 
 STARTED = time.monotonic()
 DEADLINE, DAEMON = 1.35, 0.25
@@ -30,15 +29,15 @@ def ask_daemon(folder: str, data: bytes) -> bytes | None:
     """Return what the daemon of the Root says, None if none answers in time."""
     path = folder + "/_state/run/answers"
     try:
-        door = os.stat(folder + "/_state/run")
-        here = os.stat(folder)
-        os.stat(path)
+        door = posix.stat(folder + "/_state/run")
+        here = posix.stat(folder)
+        posix.stat(path)
     except OSError:
         return None
-    is_off = os.environ.get("ORACLE_DAEMON_SOCKET") == "0" or len(os.fsencode(path)) > LONGEST_ADDRESS
-    if is_off or door.st_uid != os.getuid() or door.st_mode & 0o077 or len(data) > MOST_REQUEST:
+    is_off = variable("ORACLE_DAEMON_SOCKET") == "0" or len(encode(path)) > LONGEST_ADDRESS
+    if is_off or door.st_uid != posix.getuid() or door.st_mode & 0o077 or len(data) > MOST_REQUEST:
         return None
-    given = ",".join(f"{quote(name)}:{quote(os.environ[name])}" for name in PASSED_ON if name in os.environ)
+    given = ",".join(f"{quote(name)}:{quote(variable(name))}" for name in PASSED_ON if name.encode() in posix.environ)
     head = (
         f'{{"hook":1,"root":[{here.st_dev},{here.st_ino}],"environ":{{{given}}},"until":{STARTED + DAEMON!r},"payload":'
     )
@@ -85,58 +84,54 @@ def work(data: bytes) -> bytes | None:
     """Do the work in a child process; return what it says, None if it was ended because it took too long."""
     import select
 
-    reader, writer = os.pipe()
-    child = os.fork()
+    reader, writer = posix.pipe()
+    child = posix.fork()
     if not child:
-        os.close(reader)
+        posix.close(reader)
         serve(data, writer)
-    os.close(writer)
+    posix.close(writer)
     waiting = select.poll()
     waiting.register(reader, select.POLLIN | select.POLLHUP)
     said: list[bytes] = []
     while waiting.poll(left(DEADLINE) * 1000):
-        chunk = os.read(reader, 1 << 16)
+        chunk = posix.read(reader, 1 << 16)
         if not chunk:
-            os.waitpid(child, 0)
+            posix.waitpid(child, 0)
             return b"".join(said)
         said.append(chunk)
-    for stop in (os.killpg, os.kill):
+    for stop in (posix.killpg, posix.kill):
         try:
             stop(child, 9)
         except OSError:
             continue
-    os.waitpid(child, 0)
+    posix.waitpid(child, 0)
     return None
 
 
 def serve(data: bytes, writer: int) -> None:
     """Bring the packages back, hand over, write what is to be said into the pipe, and end this process."""
     try:
-        os.setsid()  # so that what it starts ends with it
-        nothing = os.open(os.devnull, os.O_RDWR)
+        posix.setsid()  # so that what it starts ends with it
+        nothing = posix.open("/dev/null", posix.O_RDWR)
         for handle in (0, 1, 2):
-            os.dup2(nothing, handle)
+            posix.dup2(nothing, handle)
         import gc
-        import site
 
         gc.disable()  # the process ends sooner than it could run out of memory
-        site.main()
-        checkout = os.path.realpath(__file__).rpartition("/scripts/hooks/")[0]
-        if checkout:
-            sys.path.insert(0, checkout)
+        find_oracle()
         from oracle.hook.prompt import serve as serve_event
 
         said = serve_event(data).encode("utf-8", "replace")
         while said:
-            said = said[os.write(writer, said) :]
+            said = said[posix.write(writer, said) :]
     finally:
-        os._exit(0)
+        posix._exit(0)
 
 
 def is_resting(path: str) -> bool:
     """Return whether the last deadlines in a row were missed, and that not long ago."""
     try:
-        found = os.stat(path)
+        found = posix.stat(path)
     except OSError:
         return False
     return found.st_size >= MISSES and time.time() - found.st_mtime < REST
@@ -144,17 +139,17 @@ def is_resting(path: str) -> bool:
 
 def count_miss(path: str) -> None:
     """Note a missed deadline, as one more byte of a file."""
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
-    os.write(handle, b"x")
-    os.close(handle)
+    handle = posix.open(path, posix.O_WRONLY | posix.O_CREAT | posix.O_APPEND | posix.O_NOFOLLOW, 0o600)
+    posix.write(handle, b"x")
+    posix.close(handle)
 
 
-def run() -> None:
+def answer() -> None:
     """Answer one event."""
     folder = root()
     misses = folder + "/_state/deadlines-missed"
     data = read_stdin()
-    if not data.strip() or not os.path.isdir(folder) or is_resting(misses):
+    if not data.strip() or not is_there(folder + "/") or is_resting(misses):
         return
     said = ask_daemon(folder, data)
     if said is None:
@@ -162,17 +157,23 @@ def run() -> None:
     if said is None:
         count_miss(misses)
         return
-    if os.path.exists(misses):
-        os.unlink(misses)
+    if is_there(misses):
+        posix.unlink(misses)
     while said:
-        said = said[os.write(1, said) :]
+        said = said[posix.write(1, said) :]
 
 
 def main() -> None:
     """Answer one event unless hooks are off. Whatever goes wrong is no output."""
-    if os.environ.get("ORACLE_INTERNAL") == "1" or os.environ.get("ORACLE_HOOKS") == "0":
+    if variable("ORACLE_INTERNAL") == "1" or variable("ORACLE_HOOKS") == "0":
         return
     try:
-        run()
+        answer()
     except BaseException:  # noqa: BLE001 -- fail open: a hook never stops its host
         return
+
+
+def run() -> None:
+    """Do it and end the process: to take an interpreter down takes longer than all the rest."""
+    main()
+    posix._exit(0)

@@ -4,11 +4,16 @@
 Python compiles the script that it runs each time, so the work is in `turn_end`, which it compiles once.
 """
 
-import os
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # -I leaves it off
-from turn_end import main
+sys.path.insert(0, __file__.rpartition("/")[0])  # -I leaves it off
+try:
+    from turn_end import run
+except ImportError:  # a link to the script
+    import os
+
+    sys.path[0] = os.path.dirname(os.path.realpath(__file__))
+    from turn_end import run
 
 if __name__ == "__main__":
-    main()
+    run()

@@ -70,15 +70,16 @@ def test_a_value_can_not_be_changed_and_has_no_room_for_more() -> None:
 
 
 @pytest.mark.parametrize("arguments", [(1,), (1, 2)])
-def test_the_initialiser_is_compiled_for_the_first_instance(arguments: tuple[int, ...]) -> None:
+def test_the_initialiser_is_compiled_after_the_first_instances(arguments: tuple[int, ...]) -> None:
     @value
     class Pair:
         one: int
         two: int = 2
 
     before = Pair.__init__
-    assert Pair(*arguments) == Pair(1, 2)
-    assert Pair.__init__ is not before
+    few = [Pair(*arguments) for _ in range(16)]
+    assert Pair.__init__ is before
+    assert {*few, Pair(*arguments), Pair(one=1, two=2)} == {Pair(1)}
     assert Pair.__init__.__code__.co_varnames == ("self", "one", "two")
 
 
@@ -86,6 +87,18 @@ def test_the_initialiser_is_compiled_for_the_first_instance(arguments: tuple[int
 def test_arguments_are_checked(arguments: tuple[object, ...]) -> None:
     with pytest.raises(TypeError, match="__init__"):
         Point(*arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("named", [{"one": 2}, {"three": 3}])
+def test_names_of_arguments_are_checked_from_the_first_instance(named: dict[str, int]) -> None:
+    @value
+    class Pair:
+        one: int
+        two: int = 2
+
+    with pytest.raises(TypeError, match=next(iter(named))):
+        Pair(1, **named)
+    assert Pair(1) == Pair(1, 2)
 
 
 def test_a_subclass_has_the_fields_of_both_and_is_another_kind() -> None:

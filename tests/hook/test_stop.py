@@ -28,14 +28,14 @@ MARKER = "[DELIVER:seat=planner task_id=T-1 project=install]"
 
 def loaded(seat: Seat, data: bytes) -> set[str]:
     """Return the modules that the hook loads beyond those of a bare start with the same options."""
-    show = "import sys; sys.stderr.write(' '.join(sys.modules))"
-    run = f"exec(compile(open({str(HOOK)!r}).read(), 'hook', 'exec'), {{'__name__': '__main__', '__file__': {str(HOOK)!r}}})"
+    show = "sys.stderr.write(' '.join(sys.modules))"
+    run = f"sys.path.insert(0, {str(HOOK.parent)!r}); import turn_end; turn_end.main()"
     found = []
-    for code in (f"import os; {show}", f"{run}; {show}"):
-        command = [sys.executable, "-I", "-S", "-c", code]
+    for code in ("pass", run):
+        command = [sys.executable, "-I", "-S", "-c", f"import sys; {code}; {show}"]
         done = subprocess.run(command, input=data, capture_output=True, env=seat.environ, check=True)
         found.append(set(done.stderr.decode().split()))
-    return found[1] - found[0]
+    return found[1] - found[0] - {"turn_end"}
 
 
 def test_turn_without_a_marker_imports_nothing(seat: Seat):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Sequence
 
 from oracle.compat.door import (
     add_notify,
@@ -20,15 +19,20 @@ from oracle.compat.door import (
     notifies,
     open_context,
     report,
-    serve,
+    run_once,
 )
 from oracle.domain.records.responses import parse_response
 from oracle.errors import HandoffFailed
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import NoReturn
 
-def run() -> int:
-    """Run with the process's arguments."""
-    return serve(main)
+
+def run() -> NoReturn:
+    """Run with the process's arguments and end the process with the exit code."""
+    run_once(main)
 
 
 def main(argv: Sequence[str]) -> int:

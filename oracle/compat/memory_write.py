@@ -19,7 +19,7 @@ from oracle.compat.door import (
     make_root,
     open_context,
     report,
-    serve,
+    run_once,
     warn,
     without_secrets,
 )
@@ -30,6 +30,8 @@ from oracle.errors import InvalidRecord, RootUnusable, SecretFound, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import NoReturn
+
     from oracle.app.records.views import Written
 
 USAGE = 2
@@ -54,9 +56,9 @@ class _Moment:
         return timestamps.from_ns(self._ns)
 
 
-def run() -> int:
-    """Run the program on the process's arguments and return its exit code."""
-    return serve(main)
+def run() -> NoReturn:
+    """Run with the process's arguments and end the process with the exit code."""
+    run_once(main)
 
 
 def main(argv: list[str]) -> int:

@@ -6,16 +6,16 @@ Start-up time matters: each mode imports only what it needs.
 from __future__ import annotations
 
 import argparse
-import gc
 import os
 
-from oracle.compat.door import complain, emit, end, make_parser, report, serve, warn, word
+from oracle.compat.door import complain, emit, make_parser, report, run_once, warn, word
 from oracle.domain.names import check_name
 from oracle.errors import NotFound, NotInMemory, RootUnusable, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import NoReturn
 
     from oracle.app.context import Context
     from oracle.app.overview.status import Fact
@@ -27,19 +27,9 @@ LONGEST_ECHO = 200
 """Characters of the search text that are repeated when nothing is found."""
 
 
-def run() -> int:
+def run() -> NoReturn:
     """Run with the process's arguments and end the process with the exit code."""
-    _speed_up_startup()
-    return end(serve(main))
-
-
-def _speed_up_startup() -> None:
-    """Turn off what a single query does not need, which saves a tenth of its time.
-
-    That is garbage collection, and argparse's lookup of translated headings, which imports `locale`.
-    """
-    gc.disable()
-    vars(argparse)["_"] = str
+    run_once(main)
 
 
 def main(argv: list[str]) -> int:

@@ -240,6 +240,12 @@ def hide(connection: sqlite3.Connection, folders: Sequence[str]) -> None:
         )
 
 
+def is_hiding(connection: sqlite3.Connection) -> bool:
+    """Return whether `hide` hides a record from the transaction."""
+    found = connection.execute("SELECT EXISTS (SELECT 1 FROM temp.sqlite_master WHERE name = 'record')").fetchone()
+    return bool(found[0])
+
+
 def quote(text: str) -> str:
     """Return a text as a literal of SQL: a view takes no parameters."""
     return "'" + text.replace("'", "''") + "'"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,7 +14,6 @@ from tests.hub.plans import statements_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.fixture
@@ -39,3 +39,35 @@ def test_of_very_many_matches_the_newest_are_scored(oracle: Oracle, monkeypatch:
     monkeypatch.setattr(candidates, "ROWS", 4)
     found = {hit.record.slug[-2:] for hit in search(oracle, "tides", limit=4)}
     assert found == {"26", "27", "28", "29"}
+
+
+OTHERS = ("projects/other/finding/a", "projects/demo/decision/c", "shared/finding/b")
+
+
+@pytest.mark.parametrize(
+    ("filters", "with_shared", "found"),
+    [
+        ({}, False, OTHERS),
+        ({"project": "demo"}, False, OTHERS[1:2]),
+        ({"project": "demo"}, True, OTHERS[1:]),
+        ({"kind": "decision"}, False, OTHERS[1:2]),
+    ],
+)
+@pytest.mark.parametrize("records", [1, 10**6])
+def test_records_that_pass_are_found_at_once_or_one_by_one(
+    oracle: Oracle,
+    records: int,
+    filters: dict[str, str],
+    with_shared: bool,
+    found: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for slug in OTHERS:
+        place = Path(oracle.root.join(f"{slug}.md"))
+        place.parent.mkdir(parents=True)
+        place.write_text("Of tides.\n", encoding="utf-8")
+    monkeypatch.setattr(candidates, "size", lambda connection: records)
+    hits = search(oracle, "tides", filters, limit=50, with_shared=with_shared)
+    slugs = [hit.record.slug for hit in hits]
+    assert sorted(slugs) == sorted({*found, *(slug for slug in slugs if slug.startswith("projects/demo/finding/"))})
+    assert len(slugs) == len(found) + (0 if "kind" in filters else 30)

@@ -295,7 +295,7 @@ def conditions(filters: Mapping[str, str], *, with_shared: bool = False) -> tupl
                 " WHEN retired_how = 'retires' THEN 'retired' ELSE 'superseded' END = ?"
             )
         elif column == "project" and with_shared:
-            parts.append(f"({name} = ? OR path LIKE 'shared/%')")
+            parts.append(f"({name} = ? OR path GLOB 'shared/*')")
         else:
             parts.append(f"{name} = ?")
         values.append(value)

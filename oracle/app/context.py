@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
     from types import TracebackType
-    from typing import Protocol, Self
+    from typing import Any, Protocol, Self
 
     from oracle.index.fresh import Index
     from oracle.wake.outcomes import Waker
@@ -53,6 +53,8 @@ class Context:
         """Whether a search may load the models of the semantic extra, which takes seconds."""
         self.reader = ""
         """The seat for which records are read, if it is not the one that writes."""
+        self.kept: dict[object, Any] = {}
+        """What use cases keep from one call to the next, each by a key of its own."""
         self._index: Index | None = None
 
     @classmethod

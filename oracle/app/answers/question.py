@@ -189,7 +189,7 @@ def _beside(text: str) -> str:
 
 def _is_known(connection: Connection, name: str, filters: Mapping[str, str]) -> bool:
     """Return whether a record that passes `filters` holds a name, in its text or in the name of its file."""
-    if not holders.SIGNED.fullmatch(name):
+    if not compiled(holders.SIGNED).fullmatch(name):
         is_said = query.search(connection, _expression(name), filters, limit=1)
         return bool(is_said or with_words(connection, reference_key(name), filters, limit=1))
     rows = query.search(connection, _expression(name), filters, limit=holders.MOST)
@@ -234,7 +234,7 @@ def names_in(text: str) -> list[str]:
                 continue
             begins = piece[: match.start()].rpartition("\n")[2].rstrip(_BEFORE_BEGINNINGS)[-1:] in _BEGINNINGS
             is_odd = any(char.isupper() or char.isdigit() for char in word[1:])
-            if holders.SIGNED.fullmatch(word):
+            if compiled(holders.SIGNED).fullmatch(word):
                 found[word] = None
                 continue
             is_name = has_wide or is_odd or (word[0].isupper() and not begins)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from weakref import WeakKeyDictionary
 
 from oracle.app.context import Context
 from oracle.app.records.listing import check_filters, require_present
@@ -21,9 +20,6 @@ if TYPE_CHECKING:
     from oracle.app.records.views import Hit
     from oracle.app.search.ranking.semantic import Nearness
     from oracle.index.db import Connection
-
-_SHELVES: WeakKeyDictionary[Context, Shelf] = WeakKeyDictionary()
-"""The pages that each context has read already."""
 
 
 def search(
@@ -88,7 +84,7 @@ def _search(
     query = parse_query(text)
     nearness = None if lexical else _nearness(context, text)
     entities = entities_of(context, query.text, wanted.get("project", ""))
-    asked = PreparedQuery(query, _SHELVES.setdefault(context, Shelf()), nearness, entities, among, with_shared, most)
+    asked = PreparedQuery(query, context.kept.setdefault(Shelf, Shelf()), nearness, entities, among, with_shared, most)
 
     def look(connection: Connection) -> list[list[Hit]]:
         recall = Recall(context, connection, asked)

@@ -8,7 +8,7 @@ from oracle.domain.injection import envelope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping, Sequence
 
 SHORTEST, LONGEST = 5, 4000
 """Characters of a query. A longer prompt is cut in its middle, where pasted text is most often."""
@@ -30,7 +30,8 @@ def prepare_query(prompt: str) -> str:
 
 def is_system_text(prompt: str) -> bool:
     """Return whether a program wrote the prompt, as `<task-notification>` or a wake-up."""
-    return compiled(_pattern("system")).match(prompt.lstrip()[:500].lower()) is not None
+    begins = prompt.lstrip()[:500].lower()
+    return _may_find("system", begins) and compiled(_pattern("system")).match(begins) is not None
 
 
 def asks_for_none(prompt: str) -> bool:
@@ -44,14 +45,19 @@ def states_rule(prompt: str) -> bool:
 
 
 def _finds(name: str, prompt: str) -> bool:
-    """Return whether a pattern is found. It is compiled only for a text with one of its words, as few have."""
     small = prompt.lower()
-    words = tables.load("prompts")["words"][name].split()
-    return any(word in small for word in words) and compiled(_pattern(name)).search(small) is not None
+    return _may_find(name, small) and compiled(_pattern(name)).search(small) is not None
 
 
-def is_bypassed(patterns: Iterable[str], session_id: str, folder: str) -> bool:
+def _may_find(name: str, small: str) -> bool:
+    """Return whether a text in small letters may match a pattern: it has one of its words, as few have."""
+    return any(word in small for word in tables.load("prompts")["words"][name].split())
+
+
+def is_bypassed(patterns: Sequence[str], session_id: str, folder: str) -> bool:
     """Return whether a session is left alone: a pattern matches its id or its folder. `*` stands for anything, `?` for one."""
+    if not patterns:
+        return False
     from fnmatch import fnmatchcase
 
     return any(fnmatchcase(name, pattern) for pattern in patterns for name in (session_id, folder) if name)

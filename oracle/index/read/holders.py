@@ -6,6 +6,7 @@ import re
 import sqlite3
 from collections.abc import Collection, Sequence
 
+from oracle.domain.compiling import compiled
 from oracle.domain.links.entity_query import COMMIT, FILE, EntityQuery
 from oracle.domain.links.links import reference_key
 from oracle.index import fold
@@ -13,7 +14,7 @@ from oracle.index.db import marks
 
 MOST = 1_000
 """Records that are looked at for an entity."""
-SIGNED = re.compile(r"[A-Za-z]\w*\+\+|[A-Za-z]#")
+SIGNED = r"[A-Za-z]\w*\+\+|[A-Za-z]#"
 """Names that differ from others by their signs alone: `C++`, `C#`."""
 _OWN = "edge.type NOT LIKE 'references-%'"
 
@@ -51,7 +52,7 @@ def naming(connection: sqlite3.Connection, slugs: Collection[str], names: Collec
     ).fetchall()
     small = [name.lower() for name in names]
     held = {slug for slug in slugs if any(name in slug.lower() for name in small)}
-    plain = [name for name in small if not SIGNED.fullmatch(name)]
+    plain = [name for name in small if not compiled(SIGNED).fullmatch(name)]
     if len(plain) == len(small):
         return held | {slug for slug, _, _ in rows}
     words = [rf"(?<!\w){re.escape(name)}{'' if name in plain else '(?![+#])'}" for name in small]

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import os
 import stat
+from _thread import _local  # `threading`, which gives it a public name, takes a millisecond
 from collections import namedtuple
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from contextvars import ContextVar
 
 from oracle.errors import DiskFailure, OwnershipError
 from oracle.wording import say
@@ -41,8 +41,14 @@ FOLDER_MODE, SHARED_MODE = 0o700, 0o2770
 _FLAGS = os.O_DIRECTORY | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
 _NEXT = _FLAGS | os.O_NOFOLLOW
 _trusted: set[str] = set()
-_changed: ContextVar[dict[str, None] | None] = ContextVar("changed", default=None)
-"""The folders whose names this thread syncs later, in order; None if each is synced at once."""
+
+
+class _Later(_local):
+    changed: dict[str, None] | None = None
+    """The folders whose names this thread syncs later, in order; None if each is synced at once."""
+
+
+_later = _Later()
 
 
 class LinkRefused(OwnershipError, DiskFailure):
@@ -223,16 +229,16 @@ def sync_names(handle: int) -> None:
 @contextmanager
 def syncs_put_off(changed: dict[str, None]) -> Iterator[None]:
     """Put the folders whose names a block changes into `changed` instead of syncing them: the caller does it afterwards."""
-    before = _changed.set(changed)
+    before, _later.changed = _later.changed, changed
     try:
         yield
     finally:
-        _changed.reset(before)
+        _later.changed = before
 
 
 def put_off(path: str) -> bool:
     """Put off syncing the names in a folder, if this thread is in a block that does. Returns whether it is."""
-    changed = _changed.get()
+    changed = _later.changed
     if changed is not None:
         changed[path] = None
     return changed is not None

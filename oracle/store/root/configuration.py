@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Callable, Mapping
 
+from oracle.domain.compiling import compiled
 from oracle.errors import UsageError
 from oracle.store.root.layout import Root
 from oracle.wording import Sentence, say
@@ -28,8 +28,7 @@ _LONGEST = 31 * 86_400
 _MOST_BYTES = 1 << 20
 """The largest file in bytes."""
 
-_SUFFIX = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-_PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+_SUFFIX, _PREFIX = r"[A-Za-z][A-Za-z0-9_]*", r"[A-Za-z][A-Za-z0-9_-]*"
 
 Report = Callable[[str, str], None]
 """Called with the root-relative path and the reason if a file cannot be used."""
@@ -191,11 +190,11 @@ def shown(item: object) -> str:
         return "…"
 
 
-def _words(value: object, shape: re.Pattern[str], path: str, report: Report) -> frozenset[str] | None:
+def _words(value: object, shape: str, path: str, report: Report) -> frozenset[str] | None:
     if value is None:
         return None
     words = value if isinstance(value, list) else [value]
-    good = [word for word in words if isinstance(word, str) and shape.fullmatch(word)]
+    good = [word for word in words if isinstance(word, str) and compiled(shape).fullmatch(word)]
     if len(good) != len(words):
         report(path, say("A pattern is not a plain word; it is left out."))
     return frozenset(good)
@@ -204,7 +203,7 @@ def _words(value: object, shape: re.Pattern[str], path: str, report: Report) -> 
 # Feishu ----------------------------------------------------------------------------------------------------------------
 
 BINDING = "PROJECT_BINDING.toml"
-_GROUP = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
+_GROUP = r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}"
 
 
 def is_push_on(root: Root) -> bool:
@@ -239,7 +238,7 @@ def read_group(root: Root, project: str) -> str:
         ) from error
     bridge = content.get("bridge")
     given = content.get("feishu_group_id") or (bridge.get("group_id") if isinstance(bridge, dict) else "") or ""
-    if not isinstance(given, str) or (given and not _GROUP.fullmatch(given)):
+    if not isinstance(given, str) or (given and not compiled(_GROUP).fullmatch(given)):
         raise UsageError(
             say("The group in {binding} of {project} is not a group id.", binding=BINDING, project=project),
             hint=say("A group id starts with oc_."),

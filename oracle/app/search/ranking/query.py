@@ -6,7 +6,7 @@ The word lists are in `data/query.toml`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from functools import cache
 
@@ -40,6 +40,8 @@ class Day:
 def days_in(text: str) -> list[Day]:
     """Return the dates in a text; `may` without a day or year beside it is a word, not a month."""
     found: list[Day] = []
+    if not (any(map(str.isdigit, text)) or any(month in text.casefold() for month in _MONTHS)):
+        return found  # as of most texts; compiling the pattern takes longer
     for match in compiled(_DAY).finditer(text):
         day = int(match["before"] or match["after"] or match["day"] or 0)
         year = int(match["year"] or match["iso"] or match["alone"] or 0)
@@ -88,6 +90,8 @@ def _near_days(asked: Day, stated: Day) -> float:
 _POSSESSIVE = r"(?i)[’'](?:s|t|re|ll|ve|d|m)\b"
 _COMPOUND = r"[a-z]{2,}(?:-[a-z]{2,})+"
 _MARKED = r"(?<![\w.:/@#+-])[a-z0-9][a-z0-9-]*(?:[_.:/]+[a-z0-9-]+)+|(?<![\w.:/@#+-])[a-z](?:\+\+|#)(?![\w+#])"
+_MARKS = frozenset("_.:/+#")
+"""Characters without one of which it matches nothing."""
 _SINGLE = 0.4
 """Weight of one character of a longer run: it says little, but finds other words for the same."""
 _WHOLE = 1e-6
@@ -137,6 +141,8 @@ class SearchQuery:
     @property
     def marked(self) -> re.Pattern[str] | None:
         """The pattern of the words with a mark, as they are written in small letters: `retry_count`, `node.js`, `c++`."""
+        if _MARKS.isdisjoint(self.text):
+            return None
         words = {found[0].rstrip(".:/") for found in compiled(_MARKED).finditer(self.text.lower())}
         if not words:
             return None
@@ -173,8 +179,14 @@ def parse_query(text: str) -> SearchQuery:
     """Read a person's words, without context that a hook added. Any text is a query; one of punctuation alone has no terms."""
     text = (envelope.strip(text) if "<" in text else text)[:_LONGEST].replace("\0", " ")
     small = text.lower()
-    shapes = frozenset(name for name, pattern in shapes_of("question").items() if compiled(pattern).search(small))
-    return SearchQuery(text, tuple(_terms(text)), tuple(days_in(text)), shapes)
+    return SearchQuery(text, tuple(_terms(text)), tuple(days_in(text)), frozenset(_shapes_asked_for(small)))
+
+
+def _shapes_asked_for(small: str) -> Iterator[str]:
+    """Yield the shapes that a question in lower case asks for. A pattern is compiled for a text with one of its words."""
+    for name, pattern in shapes_of("question").items():
+        if any(word in small for word in shapes_of("words")[name].split()) and compiled(pattern).search(small):
+            yield name
 
 
 def said_by(text: str, names: Iterable[str]) -> str:

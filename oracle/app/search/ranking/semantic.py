@@ -9,7 +9,6 @@ the usual among all that a model has read, for this question.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from weakref import WeakKeyDictionary
 
 import numpy
 
@@ -232,16 +231,13 @@ class Nearness:
         return points / (WEIGHT_OF_MEANING * (ranking.whole or 1.0)) * sum(own) / (len(own) * _USUAL)
 
 
-_KEPT: WeakKeyDictionary[Context, tuple[tuple[int, int, int], Meaning | None]] = WeakKeyDictionary()
-
-
 def meaning_of(context: Context) -> Meaning | None:
     """Return the vectors of a Root, read again when they changed; None when there are none that can be used."""
     vectors = Vectors(context.root)
     state = vectors.state()
-    kept = _KEPT.get(context)
-    if kept is None or kept[0] != state:
-        kept = _KEPT[context] = (state, _load(context, vectors))
+    kept: tuple[object, Meaning | None] = context.kept.get(Meaning, (None, None))
+    if kept[0] != state:
+        kept = context.kept[Meaning] = (state, _load(context, vectors))
     return kept[1]
 
 

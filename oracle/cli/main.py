@@ -130,7 +130,10 @@ def _as_usage(error: Exception) -> UsageError | None:
     context = getattr(error, "ctx", None)
     command = context.command_path.strip() if context is not None else "oracle"
     text = _in_plain_words(" ".join(error.format_message().split()))  # type: ignore[attr-defined]
-    return UsageError(find_sentence(text, ERRORS), hint=say("See `{command} --help`.", command=command))
+    hint = say("See `{command} --help`.", command=command)
+    if context is not None and text.startswith("Missing "):
+        hint = say("{what} {hint}", what=hint, hint=context.command.epilog)
+    return UsageError(find_sentence(text, ERRORS), hint=hint)
 
 
 def _in_plain_words(sentence: str) -> str:

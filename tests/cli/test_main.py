@@ -62,6 +62,22 @@ def test_the_page_that_the_help_names_explains_every_exit_code():
     assert told == {0, NOT_JUDGED, 128 + signal.SIGINT, *codes}
 
 
+NEEDY = [
+    (path, str(one.epilog).partition(": ")[2])
+    for path, one in walk(build_command(), hidden=True)
+    if not isinstance(one, Group) and any(parameter.required for parameter in one.params)
+]
+
+
+@pytest.mark.parametrize(("path", "example"), NEEDY, ids=[path for path, _ in NEEDY])
+def test_the_error_of_what_is_missing_shows_the_example_of_the_command(oracle, path: str, example: str):
+    code, out, err = oracle(*path.split())
+    assert (code, out) == (2, "")
+    assert err.startswith("Missing ")
+    assert example.startswith("oracle ")
+    assert err.endswith(f" Example: {example}\n")
+
+
 @pytest.mark.parametrize(
     ("words", "code", "name"),
     [

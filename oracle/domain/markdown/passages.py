@@ -45,6 +45,15 @@ def find_conflicts(lines: Sequence[str]) -> list[tuple[int, int]]:
     return [*found, (opened, len(lines))] if opened and is_divided else found
 
 
+def find_merges(body: str) -> list[tuple[int, int]]:
+    """Return the lines of every unresolved merge in a body, as `find_conflicts` does; markers in code are text."""
+    if "<<<<<<<" not in body:
+        return []
+    from oracle.domain.markdown.masks import mask_code  # few bodies need it
+
+    return find_conflicts(mask_code(body).split("\n"))
+
+
 def cut(text: str) -> list[Passage]:
     """Return the passages of a text in order; blank lines belong to none. A longer line is cut into pieces."""
     lines = text.split("\n")

@@ -127,6 +127,17 @@ class Draft:
         for task in (self.task_id, *self.related_task_ids):
             check_task(task)
         self._check_evidence()
+        if "<<<<<<<" in self.body:
+            self._refuse_merge()
+
+    def _refuse_merge(self) -> None:
+        from oracle.domain.markdown.passages import find_merges
+
+        for first, _ in find_merges(self.body):
+            raise InvalidRecord(
+                say("Line {line} of the body is a merge conflict marker. Nothing was written.", line=first),
+                hint=say("Resolve the conflict. Markers that belong to the text go into a code block."),
+            )
 
     def _no_such_kind(self) -> Sentence:
         if near := find_near(self.kind, ORPHAN_KINDS):

@@ -62,11 +62,9 @@ def _check_body(document: Document) -> Document:
             Problem(second[0], say("A second frontmatter starts here; it was read as text. Join it with the first."))
         )
     if "<<<<<<<" in body:
-        from oracle.domain.markdown.masks import mask_code
-        from oracle.domain.markdown.passages import find_conflicts
+        from oracle.domain.markdown.passages import find_merges
 
-        conflicts = find_conflicts(mask_code(body).split("\n"))
-        lines = [document.body_line + first - 1 for first, _ in conflicts]
+        lines = [document.body_line + first - 1 for first, _ in find_merges(body)]
         found += [Problem(line, _CONFLICT) for line in lines if line not in known]
     if not found:
         return document

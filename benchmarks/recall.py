@@ -38,7 +38,7 @@ def make_root(bench: Path, corpus: Path, root: Path) -> None:
 
 def embed(root: Path) -> None:
     """Have both models read every record."""
-    subprocess.run([sys.executable, "-c", ORACLE, "--memory-dir", root, "embed"], check=True, env=ENVIRONMENT)
+    subprocess.run([sys.executable, "-c", ORACLE, "--memory-dir", root, "index", "embed"], check=True, env=ENVIRONMENT)
 
 
 def measure(name: str, bench: Path, root: Path, *, lexical: bool) -> list[str]:

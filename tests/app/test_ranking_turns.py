@@ -95,3 +95,29 @@ def test_passages_of_other_records_stay_as_they_are() -> None:
     page = RecordPage("Prose.\n\nMore of it.", "Prose")
     found = join_turns(1.0, scored(page, {0: 1.0, 1: 0.5}), 10)
     assert [(one.at, one.run, one.score) for one in found] == [(0, None, 1.0), (1, None, 0.5)]
+
+
+def notes(root: Path, seat: str, *turns: tuple[str, str]) -> None:
+    """Write a record for each turn, at a time."""
+    for ts, text in turns:
+        path = root / f"projects/arena/{seat}/finding/{ts.replace(':', '-')}-note.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f'---\nseat: {seat}\nkind: finding\nts: "{ts}"\n---\n\n{text}\n', encoding="utf-8")
+
+
+@pytest.mark.parametrize("day", ["2026-05-08", "2026-05-09"])
+def test_the_short_records_beside_one_of_the_same_day_say_what_it_is_about(root: Path, day: str) -> None:
+    answer = ("2026-05-08T10:01:00.000000Z", "**Bob:** Behind the green shed.")
+    notes(root, "builder", (f"{day}T10:00:00.000000Z", "**Ann:** Where do you keep the kite?"), answer)
+    notes(root, "planner", ("2026-05-08T11:00:00.000000Z", "**Cid:** Behind the green shed."))
+    with Oracle.open(str(root)) as oracle:
+        found = [hit.snippet for hit in oracle.search("kite shed")]
+    at = next((at for at, text in enumerate(found) if text.startswith("**Bob:")), -1)
+    assert (at < found.index("**Cid:** Behind the green shed.")) is (day == "2026-05-08")
+
+
+def test_a_short_record_is_found_by_the_words_beside_it_alone(root: Path) -> None:
+    asked = ("2026-05-08T10:00:00.000000Z", "**Ann:** Where do you keep the kite?")
+    notes(root, "builder", asked, ("2026-05-08T10:01:00.000000Z", "**Bob:** Behind the green shed."))
+    with Oracle.open(str(root)) as oracle:
+        assert [hit.snippet[:5] for hit in oracle.search("kite")] == ["**Ann", "**Bob"]

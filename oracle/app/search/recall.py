@@ -13,7 +13,6 @@ from oracle.app.search.ranking.links import Relations, entities_named, find_neig
 from oracle.app.search.ranking.scoring import MEANING, Ranking, Scored, Statistics, best_first
 from oracle.app.search.ranking.signals import join_turns, rank
 from oracle.app.search.ranking.translations import translate
-from oracle.domain.markdown.passages import MAX_CHARACTERS, Passage, join, widen
 from oracle.domain.names import FOREIGN, is_scanned
 from oracle.domain.relations.relations import asks_for_links
 from oracle.domain.values import replace, value
@@ -39,6 +38,8 @@ CANDIDATES = 64
 """Records whose files are read for a search."""
 _SELDOM, _TRANSLATED = 0.1, 16
 """The share of the records that may hold a word which is translated, and how many of those that are read translations find."""
+_SHORT, _REACH = 32, 2
+"""Best matches beside which short records are read, and how many before and after each."""
 _NEIGHBOURS = 100
 """Neighbours of what the question names whose files are read."""
 _NAMED_BY = 500
@@ -49,8 +50,7 @@ _NEAR, _NEAR_PATHS = 24, 200
 """Records that are looked at for their meaning alone, and among how many of the nearest those that pass the filters."""
 _STRONG = 3
 """Best matches by words whose neighbours are lifted."""
-_ABOVE_WORDS = 4
-_WORDS_SHOWN = 5
+_ABOVE_WORDS, _WORDS_SHOWN = 4, 5
 
 
 @value
@@ -92,7 +92,8 @@ class Recall:
         neighbours = self._gather_all(matched, anchors, held)
         by_words = len(self._pages)
         self._gather(self._near_in_meaning())
-        ranking = Ranking(self._question, self._pages, self._statistics, stem=candidates.stemmer().stems)
+        beside = self._gather_beside(matched)
+        ranking = Ranking(self._question, self._pages, self._statistics, candidates.stemmer().stems, beside)
         scored = self._add_meaning(ranking, rank(ranking, self._boosts(matched)), limit)
         # candidates whose passages hold no word: a field or the file's name holds it
         unscored = sorted(set(range(by_words)) - {one.source for one in scored})
@@ -195,6 +196,17 @@ class Recall:
         paths = self._asked.nearness.nearest(self._within, _NEAR_PATHS)
         rows = query.summaries(self._connection, query.ids_at(self._connection, paths), self._condition)
         return [int(str(row[0])) for row in rows[:_NEAR]]
+
+    def _gather_beside(self, matched: Sequence[int]) -> dict[int, dict[int, int]]:
+        """Read the short records beside the best short ones; return the sources of what is beside each, by the steps to it."""
+        self._gather(chain.from_iterable(one.values() for one in self._beside(matched[:_SHORT]).values()))
+        found = self._beside(self._sources)
+        short = {one: self._sources[one] for one in found}
+        return {short[one]: {n: short[by] for n, by in places.items() if by in short} for one, places in found.items()}
+
+    def _beside(self, records: Iterable[int]) -> dict[int, dict[int, int]]:
+        short = [one for one in records if one in self._sources and self._pages[self._sources[one]].only >= 0]
+        return candidates.beside(self._connection, short, _REACH)
 
     def _gather(self, identifiers: Iterable[int]) -> None:
         """Read the files of records, but for facts of scans; one that is gone since the index last looked is left out."""
@@ -300,7 +312,7 @@ class Recall:
         """Make a hit of a passage and what fits beside it; its passages are `used` from now on."""
         record = self._records[one.source]
         nearness = self._asked.nearness
-        passage, members = _widen(one, worth, used)
+        passage, members = one.page.widen(one.at, one.run, lambda at: worth.get((one.source, at), 0.0), used)
         used.update(members)
         terms = one.terms | ranking.covered(one.source, members)
         coverage, of_known = ranking.topic_coverage(terms)
@@ -336,12 +348,3 @@ class Recall:
             by = say("{status} by {by}", status=record.effective_status, by=record.retired_by)
             reasons.append(by if record.retired_by else record.effective_status)
         return joined("; ", reasons) or say("a field of the record")
-
-
-def _widen(one: Scored, worth: Mapping[tuple[int, int], float], used: set[int]) -> tuple[Passage, range]:
-    page = one.page
-    if not page.passages:
-        return Passage(page.lines[0][:MAX_CHARACTERS], 1, 1), range(1)
-    if one.run is not None:
-        return join(page.passages, one.run, page.lines, at=one.at), one.run
-    return widen(page.passages, one.at, page.lines, worth=lambda at: worth.get((one.source, at), 0.0), taken=used)

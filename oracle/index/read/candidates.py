@@ -152,6 +152,22 @@ def _matches(
     ).fetchall()
 
 
+def beside(connection: sqlite3.Connection, records: Iterable[int], reach: int) -> dict[int, dict[int, int]]:
+    """Return for each record those up to `reach` before it (-1, -2, …) and after it in its folder that state the same day."""
+    where = "folder, CASE ts WHEN '' THEN id ELSE substr(sort_ts, 1, 10) END"
+    found: dict[int, dict[int, int]] = {}
+    for record in records:
+        slug, *own = connection.execute(f"SELECT slug, {where} FROM record WHERE id = ?", (record,)).fetchone()  # noqa: S608
+        found[record] = {}
+        for sign, side in ((-1, "< ? ORDER BY slug DESC"), (1, "> ? ORDER BY slug")):
+            statement = f"SELECT id, {where} FROM record WHERE slug {side} LIMIT {reach}"  # noqa: S608
+            for step, (other, *its) in enumerate(connection.execute(statement, (slug,)), 1):
+                if its != own:
+                    break
+                found[record][sign * step] = int(other)
+    return found
+
+
 def size(connection: sqlite3.Connection) -> int:
     """Return the number of records."""
     return int(connection.execute("SELECT count(*) FROM record").fetchone()[0])

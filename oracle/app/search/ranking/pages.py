@@ -6,7 +6,7 @@ The same bytes give the same page, so a page may be kept for the next question.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from oracle.app.records.views import Summary
 from oracle.app.search.ranking.query import Day, days_in
@@ -59,13 +59,14 @@ class PageSentences:
 class RecordPage:
     """The passages of one file. `shift` is added to their lines; a page of `whole` lines is shown as one place.
 
+    `only` is the number of the one passage of a short record, -1 for another: what is beside it says what it is about.
     `postings` say in which passages a word is, once for each time.
     """
 
     __slots__ = (
         "_heads",
-        "_words", "asks", "chunks", "dated", "headings", "is_conversation", "lengths", "lines", "name", "passages", "postings",
-        "sentences", "shift", "speakers", "title", "whole",
+        "_words", "asks", "chunks", "dated", "headings", "is_conversation", "lengths", "lines", "name", "only", "passages",
+        "postings", "sentences", "shift", "speakers", "title", "whole",
     )  # fmt: skip
 
     def __init__(self, text: str, title: str, *, shift: int = 0, whole: int = 0, dated: str = "") -> None:
@@ -79,6 +80,8 @@ class RecordPage:
         self.headings = {
             above: tokens(" ".join(above)) for above in dict.fromkeys(one.headings for one in self.passages)
         }
+        written = [at for at, passage in enumerate(self.passages) if not passage.is_heading]
+        self.only = written[0] if len(written) == 1 else -1
         self.speakers = [passages.speaker_of(passage) for passage in self.passages]
         self.asks = [passage.text.rstrip().endswith(("?", "？")) for passage in self.passages]
         self.is_conversation = passages.is_conversation(self.passages, self.speakers)
@@ -117,6 +120,16 @@ class RecordPage:
         if not self.is_conversation:
             return set()
         return {word for name, times in Counter(self.speakers).items() if times > 1 for word in name.split()}
+
+    def widen(
+        self, at: int, run: range | None, worth: Callable[[int], float], used: set[int]
+    ) -> tuple[passages.Passage, range]:
+        """Return what is shown of the passage `at` and the numbers of the passages in it: `run`, or what fits beside it."""
+        if not self.passages:
+            return passages.Passage(self.lines[0][: passages.MAX_CHARACTERS], 1, 1), range(1)
+        if run is not None:
+            return passages.join(self.passages, run, self.lines, at=at), run
+        return passages.widen(self.passages, at, self.lines, worth=worth, taken=used)
 
     def place(self, passage: passages.Passage) -> tuple[int, int]:
         """Return the first and the last line of a passage in the file."""

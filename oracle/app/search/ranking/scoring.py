@@ -88,11 +88,13 @@ class Ranking:
         question: SearchQuery,
         pages: Sequence[RecordPage],
         statistics: Statistics,
-        *,
         stem: Callable[..., dict[str, str]],
+        beside: Mapping[int, Mapping[int, int]] = {},
     ) -> None:
         self.question = question
         self.pages = pages
+        self._beside = beside
+        """For each short page those beside it, by the steps to them."""
         self._records = statistics.records
         self._own = len(question.terms)
         self._means = {number: one.of for number, one in enumerate(question.translations, self._own)}
@@ -115,6 +117,7 @@ class Ranking:
         for word, key in self._key_of.items():
             self._forms.setdefault(key, []).append(word)
         self._counts = [self._count(page) for page in pages]
+        self._around = [self._with_beside(source) for source in range(len(pages))]
         self._average = sum(map(sum, (page.lengths for page in pages))) / max(
             1, sum(len(page.passages) for page in pages)
         )
@@ -171,6 +174,12 @@ class Ranking:
                 if times := self._times(tokens(page.passages[at].text), row):
                     found.setdefault(at, {})[number] = times
         return found
+
+    def _with_beside(self, source: int) -> dict[int, dict[int, int]]:
+        """Return the terms of each passage, around the one of a short page those of the pages beside it."""
+        counts, only = self._counts[source], self.pages[source].only
+        others = {only + step: other for step, other in self._beside.get(source, {}).items()}
+        return counts | {at: self._counts[other].get(self.pages[other].only, {}) for at, other in others.items()}
 
     def _times(self, words: Iterable[str], row: tuple[str, ...]) -> int:
         """Return how often the words of a row follow one another, in whatever form."""
@@ -235,7 +244,7 @@ class Ranking:
 
     def score(self, source: int) -> Iterable[Scored]:
         """Yield the passages of a page that hold what is asked for or are beside it, with the points for their words."""
-        page, counts = self.pages[source], self._counts[source]
+        page, counts = self.pages[source], self._around[source]
         title = self.terms_in(page.title)
         headings = {above: self.terms_in(words) for above, words in page.headings.items()}
         means = self._means.keys()
@@ -269,9 +278,21 @@ class Ranking:
         return found
 
     def covered(self, source: int, numbers: Iterable[int]) -> frozenset[int]:
-        """Return the terms in the passages `numbers` of a page."""
-        counts = self._counts[source]
+        """Return the terms in the passages `numbers` of a page, or in the records beside a short one."""
+        counts = self._around[source]
         return frozenset(term for number in numbers for term in counts.get(number, ()))
+
+    def asks_before(self, source: int, at: int) -> bool:
+        """Return whether what is before a passage asks something."""
+        before = self._beside.get(source, {}).get(-1, -1)
+        if before >= 0:
+            return self.pages[before].asks[self.pages[before].only]
+        return at > 0 and self.pages[source].asks[at - 1]
+
+    def is_turn(self, source: int) -> bool:
+        """Return whether the passages of a page are turns of a conversation, or it is one itself."""
+        page = self.pages[source]
+        return page.is_conversation or bool(self._beside.get(source) and page.speakers[page.only])
 
     def coverage(self, terms: Iterable[int]) -> float:
         """Return the share of the question's words that `terms` are, each by its weight: 0 to 1."""

@@ -82,7 +82,7 @@ def _add_speakers(ranking: Ranking, page: RecordPage, passages: Iterable[Scored]
     near = nearness(ranking.question.days, page.days()) if ranking.question.days else 0.0
     for one in passages:
         is_speaker = not words.isdisjoint(page.speakers[one.at].split())
-        if page.is_conversation:
+        if ranking.is_turn(one.source):
             _add_turn(ranking, one, is_speaker=is_speaker, near=near)
         else:
             one.add("speaker", _SPEAKER * ranking.heaviest * is_speaker)
@@ -96,7 +96,7 @@ def _add_turn(ranking: Ranking, one: Scored, *, is_speaker: bool, near: float) -
     one.add("date", _TURN_DAY * near * ranking.heaviest)
     one.add("around", _TURN_AROUND * whole * ranking.coverage(around))
     one.add("length", _TURN_LENGTH * whole * log(page.lengths[at] / _USUAL))
-    if at and page.asks[at - 1]:
+    if ranking.asks_before(one.source, at):
         one.add("reply", _TURN_REPLY * whole * ranking.coverage(ranking.covered(one.source, (at - 1,))))
     if page.asks[at]:
         one.add("asks", -_TURN_QUESTION * whole)
@@ -108,7 +108,7 @@ def _look_closely(ranking: Ranking, found: Sequence[Scored]) -> None:
     pairs, marked = _pairs(ranking), ranking.question.marked
     for one in found:
         text = one.page.passages[one.at].text
-        is_turn = one.page.is_conversation
+        is_turn = ranking.is_turn(one.source)
         if one.page.asks[one.at] and not is_turn:
             one.add("asks", -_QUESTION * one.score)
         if any(shape.search(text) for shape in shapes):

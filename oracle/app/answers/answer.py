@@ -25,8 +25,8 @@ from oracle.errors import NotInFederation, UsageError
 from oracle.index.read import query
 from oracle.wording import Sentence, say, say_many
 
-_HITS, _FEW = 12, 4
-"""Passages that are looked for, and those of records that no longer hold."""
+_HITS, _FEW, _NAMED = 12, 4, 3
+"""Passages that are looked for, and those of records that no longer hold; so many times more if some must hold a name."""
 _NEAREST = 3
 
 
@@ -72,7 +72,7 @@ def _answer(context: Context, question: str, *, project: str, seat: str, fresh: 
 
 def find_hits(context: Context, asked: Question, filters: Mapping[str, str]) -> list[Hit]:
     """Return what holds, best first, then what no longer does: that may be what the question is about."""
-    limits = {"": _HITS, **dict.fromkeys(OVER, _FEW)}
+    limits = {"": _HITS * (_NAMED if asked.names else 1), **dict.fromkeys(OVER, _FEW)}
     if asked.subject.held:
         found = [*find_passages(context, asked.subject, filters, limits)]
     else:

@@ -860,3 +860,13 @@ def test_what_no_longer_holds_is_no_candidate(root: Path) -> None:
 def test_memorys_own_records_answer_too(root: Path, oracle: Oracle) -> None:
     oracle.write(Draft("decision", "arena", "Choose the zebra codec", body="The zebra codec is lossless."))
     assert [item.record.seat for item in oracle.answer("zebra codec", seat="memory").claims] == ["memory"]
+
+
+def test_passages_that_hold_the_name_are_looked_for_behind_those_without(root: Path, oracle: Oracle) -> None:
+    for number in range(30):
+        put(
+            root, f"{BUILDER}/shelf-{number}", f"# Shelf {number}\n\nThe budget of retries for queue {number} is set.\n"
+        )
+    put(root, f"{BUILDER}/pages", "# Pages\n\nPages are drawn by Svelte. Its budget is small.\n")
+    reply = oracle.answer("What is the budget of retries for a queue of Svelte?", fresh=True)
+    assert [item.record.title for item in reply.claims] == ["Pages"]

@@ -25,7 +25,7 @@ from oracle.errors import NotInFederation, UsageError
 from oracle.index.read import query
 from oracle.wording import Sentence, say, say_many
 
-_HITS, _FEW, _NAMED = 12, 4, 3
+_HITS, _FEW, _NAMED = 24, 4, 2
 """Passages that are looked for, and those of records that no longer hold; so many times more if some must hold a name."""
 _NEAREST = 3
 

@@ -52,7 +52,7 @@ _OF_RETIREMENT = (
 
 _STRONGEST = 5
 """Hits among which the most relevant one is looked for."""
-_CLAIMS, _MOST_OF_ONE, _CANDIDATES = 5, 2, 12
+_CLAIMS, _MOST_OF_ONE, _CANDIDATES = 5, 2, 24
 """How many passages answer a question, how many of them one record may give, and how many are candidates."""
 
 _BESIDE_BEST, _BESIDE_BEST_HELD, _NEARLY = 0.5, 0.75, 0.8

@@ -249,6 +249,7 @@ class Ranking:
         headings = {above: self.terms_in(words) for above, words in page.headings.items()}
         means = self._means.keys()
         of_title = {number: _TITLE * n for number, n in title.items()}
+        needs_own = source in self._beside and not self.is_turn(source)
         for at, passage in enumerate(page.passages):
             if passage.is_heading and len(page.passages) > 1:
                 continue
@@ -258,8 +259,9 @@ class Ranking:
             _add_times(times, own, 1 / (1 - _B + _B * page.lengths[at] / self._average))
             for step, weight in _BESIDE:
                 _add_times(times, counts.get(at + step, {}), weight)
-            if times:
-                scored = Scored(source, page, at, frozenset({*own, *title, *heading}))
+            held = frozenset({*own, *title, *heading})
+            if held if needs_own else times:
+                scored = Scored(source, page, at, held)
                 scored.add("words", sum([self._of_words[n] * x * (_K1 + 1) / (x + _K1) for n, x in times.items()]))
                 if not means.isdisjoint(times):
                     scored.add("translation", self._points_for_translations(times))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def not_quoted(item: Replaced) -> Sentence:
     """Return the note on a record that no longer holds."""
-    slug, status = item.record.slug, item.record.effective_status
+    slug, status = item.record.slug, item.record.status_shown
     if not item.by:
         return say("not quoted: {slug} is {status}", slug=slug, status=status)
     by = joined(", then ", item.by)
@@ -71,7 +71,7 @@ def _claim(item: Cited, path: str) -> str:
     record = item.record
     place = f"{item.quote.path}:{item.quote.lines[0]}-{item.quote.lines[1]}"
     about = ", ".join(
-        filter(None, (record.kind, spoken(record.seat_shown), record.sort_ts[:10], record.effective_status))
+        filter(None, (record.kind, spoken(record.seat_shown), record.sort_ts[:10], spoken(record.status_shown)))
     )
     marks: list[str] = [say("[{percent} %]", percent=round(100 * item.probability))]
     marks += [say("[contradicts {others}]", others=item.contradicts)] if item.contradicts else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from oracle.cli.output import Table
+from oracle.cli.output import Table, on_terminal
 from oracle.domain.records.chains import replaced_by
 from oracle.wording import say, say_each, visible
 
@@ -42,7 +42,14 @@ def records_table(records: Sequence[Record], *, is_full: bool = False) -> Table:
     """Return the table of a listing: slug, when, kind, seat, status, title, and by what a record was replaced."""
     rows = [
         (
-            *(record.slug, record.sort_ts, record.kind, seat_of(record), record.effective_status, record.title),
+            *(
+                record.slug,
+                record.sort_ts,
+                record.kind,
+                seat_of(record),
+                on_terminal(record.status_shown),
+                record.title,
+            ),
             replaced_by(chain),
         )
         for record, chain in records
@@ -55,8 +62,8 @@ def records_table(records: Sequence[Record], *, is_full: bool = False) -> Table:
 def mark(record: Summary, chain: Sequence[str]) -> str:
     """Return what is printed behind a record that no longer holds, as in `[superseded by A, then B]`."""
     if record.retired_by:
-        return say("[{status} {by}]", status=record.effective_status, by=replaced_by(chain))
-    return f"[{record.status}]" if record.status in ("superseded", "retired") else ""
+        return say("[{status} {by}]", status=record.status_shown, by=replaced_by(chain))
+    return say("[{status}]", status=record.status_shown) if record.status in ("superseded", "retired") else ""
 
 
 def seat_of(record: Summary) -> str:

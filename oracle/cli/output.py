@@ -70,6 +70,11 @@ def print_table(table: Table) -> None:
         write_out("".join("\t".join(map(visible, row)) + "\n" for row in table.rows))
 
 
+def on_terminal(text: str) -> str:
+    """Return a word that programs know, in the chosen language only where a person reads it."""
+    return text if is_terminal(sys.stdout) else str(text)
+
+
 def columns() -> int:
     """Return how many columns the terminal has."""
     import shutil

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Container
+from collections.abc import Container, Mapping
 
 from oracle.errors import InvalidName, OwnershipError, UsageError
 from oracle.wording import say, say_each
@@ -303,3 +303,18 @@ def require_writer(seat: str, relpath: str, *, folder: str = "") -> None:
                 "Memory writes decision, finding, task, plan and experience records; every other seat writes its own folder."
             ),
         )
+
+
+# States ---------------------------------------------------------------------------------------------------------------
+
+_STATES: Mapping[str, str] = {str(one): one for one in say_each(
+    "open", "claimed", "claim-expired", "with-memory-seat", "answered", "delivered", "consumed-unanswered", "unnotified",
+    "consumed", "conflict", "acked", "superseded", "retired", "investigating", "resolved", "completed", "gone",
+    "pending", "in_progress", "done", "blocked",
+)}  # fmt: skip
+"""The words for how far a handoff, a record or a step is. Files, options and JSON hold them as they are."""
+
+
+def say_state(word: str) -> str:
+    """Return a state as a sentence, so that people read it in their language; any other word as it is."""
+    return _STATES.get(word, word)

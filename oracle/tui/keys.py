@@ -25,7 +25,7 @@ class Key:
 
 
 KEYS = (
-    Key("enter", "Enter", "", say("open")),
+    Key("enter", "Enter", "", say("show")),
     Key("d", "d", "decide", say("decide"), (NOW,)),
     Key("a", "a", "acknowledge", say("acknowledge"), (NOW,)),
     Key("r", "r", "resume", say("resume"), (NOW,)),

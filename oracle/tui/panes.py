@@ -124,7 +124,7 @@ def _searched(record: Summary) -> str:
 
 
 def _record(record: Summary) -> TableRow:
-    title = say("{title} [{mark}]", title=record.title, mark=record.effective_status)
+    title = say("{title} [{mark}]", title=record.title, mark=record.status_shown)
     place = f"{record.project}/{spoken(record.seat_shown)}"
     texts = (timestamps.to_minute(record.sort_ts), record.kind, place, title if record.is_retired else record.title)
     return TableRow(texts, Line(target=record.slug), FAINT if record.is_retired else PLAIN)

@@ -55,7 +55,7 @@ class RecordPane:
             record.project,
             record.seat_shown,
             record.kind,
-            record.effective_status,
+            record.status_shown,
             timestamps.to_minute(record.sort_ts),
         )
         is_markdown = record.path.endswith(".md")

@@ -54,6 +54,22 @@ def test_another_answer_is_kept_aside_and_the_first_is_untouched(place: Root) ->
     assert len(names(place)) == 2
 
 
+def test_to_choose_one_of_several_answers_that_were_kept_aside_settles_all(place: Root) -> None:
+    old = responses.put(place, "T-1", FIRST)
+    third = {**OTHER, "answer": "Option D."}
+    for answer in (OTHER, third):
+        with pytest.raises(Conflict):
+            responses.put(place, "T-1", answer)
+    fresh = {**OTHER, "answer": "Option E."}
+    assert responses.supersede(place, "T-1", fresh).settled == 0, "who brings a new answer may not know the others"
+    assert len(responses.list_answers(place).conflicts["T-1"]) == 2
+    chosen = responses.supersede(place, "T-1", OTHER)
+    assert (chosen.outcome, chosen.settled) == (Outcome.CREATED, 1)
+    assert responses.list_answers(place).conflicts == {}
+    left = {f"T-1.superseded-{one}.json" for one in (old.digest, *map(responses.digest_of, (third, fresh)))}
+    assert set(names(place)) == {"T-1.json", *left}
+
+
 def test_superseding_keeps_the_old_and_settles_the_equal_conflict(place: Root) -> None:
     old = responses.put(place, "T-1", FIRST)
     with pytest.raises(Conflict):

@@ -17,12 +17,13 @@ from textual import events
 
 from oracle.app.overview.now import now
 from oracle.domain import timestamps
+from oracle.domain.names import say_state
 from oracle.domain.records.drafts import Draft
 from oracle.tui import keys
 from oracle.tui.app import WatchApp
 from oracle.tui.keys import KEYS, PANES, TITLES
 from oracle.tui.rows import Rows
-from oracle.wording import say, visible
+from oracle.wording import say, spoken, visible
 from tests.app.test_decisions import ID
 
 if TYPE_CHECKING:
@@ -138,11 +139,12 @@ def test_a_record_says_what_replaced_it_and_who_links_to_it(play: Play):
     async def scenario(watch: Watched) -> None:
         await watch.press("2")
         await watch.point_at(OLD)
-        assert "superseded" in watch.rows.line.text
+        told = spoken(say_state("superseded"))
+        assert told in watch.rows.line.text
         await watch.press("enter")
         await watch.until(lambda: any("supersedes ←" in text for text in watch.rows.texts))
         whole = "\n".join(watch.rows.texts)
-        assert "superseded" in whole
+        assert told in whole
         assert "retries-are-bounded" in whole
 
     play(scenario)

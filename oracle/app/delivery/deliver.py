@@ -227,12 +227,14 @@ def _carry_out(context: Context, team: Team, work: Work) -> tuple[Delivered, tup
     """Do every step for the first time; return what is there now and the wake-ups that are pending."""
     receipt, is_new, stored = _answer(context, team, work)
     response_path = stored.path if stored else ""
-    if stored is not None and stored.settled:
-        context.note("settle", {**team.ends_of(receipt.name), "superseded": stored.settled})
+    settled = stored.settled if stored else 0
+    if settled:
+        context.note("settle", {**team.ends_of(receipt.name), "superseded": settled})
     if is_new:
-        return _tell(context, team, work, receipt, response_path)
+        done, entries = _tell(context, team, work, receipt, response_path)
+        return replace(done, settled=settled), entries
     context.note("skip", {**team.ends_of(receipt.name), "what": "delivery", "reason": "already delivered"})
-    return replace(delivered(team, receipt, response_path), settled=stored.settled if stored else 0), ()
+    return replace(delivered(team, receipt, response_path), settled=settled), ()
 
 
 def _answer(context: Context, team: Team, work: Work) -> tuple[Receipt, bool, responses.Stored | None]:

@@ -12,7 +12,7 @@ from oracle.app.delivery.team import Team, open_team
 from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.handoffs import Handoff, HandoffStep, Party, Unreached, is_stale
-from oracle.domain.names import MEMORY, check_name
+from oracle.domain.names import MEMORY, check_name, say_state
 from oracle.domain.spelling import suggest
 from oracle.domain.values import value
 from oracle.errors import DiskFailure, NotFound, OracleError, UsageError
@@ -64,9 +64,9 @@ class ListedHandoff:
     choices: tuple[AnswerChoice, ...] = ()
 
     @property
-    def state_shown(self) -> Sentence | str:
+    def state_shown(self) -> str:
         """The state as people read it, with the machine of the next seat."""
-        word = self.handoff.state.step.value
+        word = say_state(self.handoff.state.step.value)
         if not self.machine:
             return word
         told = {"state": word, "machine": self.machine}

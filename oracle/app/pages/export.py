@@ -218,7 +218,7 @@ def _as_exported(
         id=_id_of(record.slug),
         title=svg.legible(cleaner.clean(_title(record))),
         about=" · ".join(svg.legible(cleaner.clean(text)) for text in _about(record) if text),
-        status=record.effective_status,
+        status=svg.legible(record.status_shown),
         is_retired=record.is_retired,
         replaced_by=tuple(
             (svg.legible(cleaner.clean(slug.rpartition("/")[2])), addresses.get(slug, "")) for slug in chain

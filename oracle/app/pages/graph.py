@@ -16,7 +16,7 @@ from oracle.app.pages import svg
 from oracle.app.records import graph, listing
 from oracle.domain.layout import cells
 from oracle.domain.links.graph import MOST_DRAWN, by_nearness
-from oracle.domain.names import is_entity
+from oracle.domain.names import is_entity, say_state
 from oracle.domain.values import value
 from oracle.wording import say_many
 
@@ -273,7 +273,7 @@ def _draw_node(
     classes = ["node", *(["root"] if node.name == root else ()), *(["retired"] if node.status else ())]
     group.set("class", " ".join(classes))
     shown = node.title if group.get("href") or node.name == node.title else f"{node.title} · {node.name}"
-    svg.element(group, "title", f"{shown} · {node.status}" if node.status else shown)
+    svg.element(group, "title", f"{shown} · {svg.legible(say_state(node.status))}" if node.status else shown)
     svg.mark(group, node.kind, *point, _radius(node))
     if label is not None:
         x, y, side, text = label

@@ -112,7 +112,7 @@ def _draw_lane(root: Element, name: str, x: float, heights: Sequence[float], hea
 def _draw_row(group: Element, record: Summary, place: tuple[float, float], right: float) -> None:
     x, y = place
     group.set("class", "node retired" if record.is_retired else "node")
-    status = f" [{record.effective_status}]" if record.is_retired else ""
+    status = f" [{svg.legible(record.status_shown)}]" if record.is_retired else ""
     title = svg.element(group, "title")
     title.text = "\n".join(map(svg.legible, (f"{record.title}{status}", record.slug)))
     svg.element(group, "text", record.sort_ts[11:16], class_="soft", x=8, y=y)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from oracle.domain.names import say_state
 from oracle.domain.records.chains import replaced_by, replaces
 from oracle.domain.values import contents_of, value
 from oracle.wording import Sentence, say
@@ -53,6 +54,11 @@ class Summary:
     def effective_status(self) -> str:
         """`superseded` or `retired` when a newer record says so, else the record's own status."""
         return status_by(self.retired_how) if self.retired_by else self.status
+
+    @property
+    def status_shown(self) -> str:
+        """The effective status as people read it."""
+        return say_state(self.effective_status)
 
     @property
     def is_retired(self) -> bool:

@@ -209,10 +209,12 @@ def _print_delivered(call: Call, done: Delivered) -> None:
     ends = {"task": done.name.task_id, "seat": done.name.target}
     if not done.is_new:
         call.answer(done.as_json(), say("already delivered {task} to {seat}", **ends))
-        if done.settled:
-            call.note(say("the conflict is settled: {settled} kept aside, now superseded", settled=done.settled))
+    else:
+        call.answer(done.as_json(), say("delivered {task} to {seat}", **ends))
+    if done.settled:
+        call.note(say("the conflict is settled: {settled} kept aside, now superseded", settled=done.settled))
+    if not done.is_new:
         return
-    call.answer(done.as_json(), say("delivered {task} to {seat}", **ends))
     call.note(say("response: {response_path}", response_path=done.response_path))
     for line in done.redacted:
         call.note(say("redacted: {line}", line=line))

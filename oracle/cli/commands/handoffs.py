@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from oracle.cli import completion
 from oracle.cli.application import group
 from oracle.cli.options import Full, Project, TaskId, option, single
-from oracle.cli.output import Table, columns, is_terminal, write_out
+from oracle.cli.output import Table, columns, is_terminal, on_terminal, write_out
 from oracle.cli.session import Call
 from oracle.domain.layout import hanging, shorten
 from oracle.errors import UsageError
@@ -85,14 +85,22 @@ def _lines(items: Sequence[ListedHandoff]) -> Table:
         ends = (handoff.asker, handoff.answerer) if is_wide else ("", "")
         age = item.age_shown if is_wide else timestamps.say_age(item.age)
         rows.append(
-            (handoff.task_id, item.state_shown, age, handoff.next_step, item.project if is_mixed else "", *ends)
+            (
+                handoff.task_id,
+                on_terminal(item.state_shown),
+                age,
+                handoff.next_step,
+                item.project if is_mixed else "",
+                *ends,
+            )
         )
     return Table(headings, rows, is_one_line=True)
 
 
 def _row(item: ListedHandoff) -> tuple[str, ...]:
     handoff = item.handoff
-    ends = (handoff.asker, handoff.answerer, item.state_shown, item.age_shown, handoff.next_seat() or say("nobody"))
+    told = (on_terminal(item.state_shown), item.age_shown, handoff.next_seat() or say("nobody"))
+    ends = (handoff.asker, handoff.answerer, *told)
     return (item.project, handoff.task_id, *ends, item.action, item.command)
 
 

@@ -118,7 +118,8 @@ def _digest_as_given(response: Mapping[str, object]) -> str:
 def supersede(root: Root, task_id: str, response: Mapping[str, object]) -> Stored:
     """Replace the stored answer and keep the old one. An equal answer that was kept aside is removed.
 
-    If the answer is stored already, every conflict is decided in its favour: the others become `.superseded-…`.
+    If the answer is stored already or was kept aside, every conflict is decided in its favour: the others become
+    `.superseded-…`. A new answer decides nothing: whoever gives it may not know the others.
 
     Raises Conflict if it belongs to another project, NewerVersion if a newer program wrote the stored one, DiskFailure.
     """
@@ -133,8 +134,10 @@ def supersede(root: Root, task_id: str, response: Mapping[str, object]) -> Store
                 steps.link_once(path, _aside(path, "superseded", _digest_of_bytes(raw)))
             steps.replace(path, _render(task_id, response))
             outcome = Outcome.CREATED
-        steps.remove(_aside(path, "conflict", digest))
-        settled = _settle_all(root, task_id) if outcome is Outcome.ALREADY else 0
+        aside = _aside(path, "conflict", digest)
+        is_choice = outcome is Outcome.ALREADY or os.path.lexists(aside)
+        steps.remove(aside)
+        settled = _settle_all(root, task_id) if is_choice else 0
     return Stored(path, digest, outcome, settled)
 
 

@@ -8,8 +8,9 @@ from oracle.cli import completion
 from oracle.cli.application import group
 from oracle.cli.commands.delivery import print_signs
 from oracle.cli.options import NewProject, NoNotify, OfProject, TaskId, argument, option, single
-from oracle.cli.output import Table, write_out
+from oracle.cli.output import Table, on_terminal, write_out
 from oracle.cli.session import Call
+from oracle.domain.names import say_state
 from oracle.wording import say, say_each, visible
 
 task_app = group(
@@ -76,7 +77,9 @@ def update_status(
     if call.as_json:
         call.print_json(done.as_json())
         return
-    write_out(f"{visible(done.task_id)}\t{visible(done.step.name)}\t{visible(done.step.status)}\n")
+    write_out(
+        f"{visible(done.task_id)}\t{visible(done.step.name)}\t{visible(on_terminal(say_state(done.step.status)))}\n"
+    )
     if not done.is_new:
         call.note(say("it had this status already; nothing was changed"))
 

@@ -119,7 +119,7 @@ def supersede(root: Root, task_id: str, response: Mapping[str, object]) -> Store
     """Replace the stored answer and keep the old one. An equal answer that was kept aside is removed.
 
     If the answer is stored already or was kept aside, every conflict is decided in its favour: the others become
-    `.superseded-…`. A new answer decides nothing: whoever gives it may not know the others.
+    `.superseded-…`. A new answer decides nothing: its author may not know the others.
 
     Raises Conflict if it belongs to another project, NewerVersion if a newer program wrote the stored one, DiskFailure.
     """

@@ -109,7 +109,7 @@ def measure_hook(stage: Stage) -> list[Figures]:
     marked = medians(lambda: until_receipt(stage), lambda: stage.run(BARE), 21)
     return [
         ("Stop hook without a marker, 5 MB of transcript ÷ python3 -c pass", *idle, "≤ 1.3"),
-        ("Stop hook with a marker, until the receipt ÷ python3 -c pass", *marked, "≤ 6"),
+        ("Stop hook with a marker, until the receipt ÷ python3 -c pass", *marked, "≤ 5.5"),
     ]
 
 

@@ -152,7 +152,7 @@ def bench_write_process(bench: Bench) -> list[Row]:
     _, bare = pairs(run(*PASS), run(*PASS), 9)
     return [
         compare("memory_write.py at 10,000 records ÷ at 10", ours, base, "≤ 1.5"),
-        compare("memory_write.py at 10,000 records ÷ python3 -c pass", ours, bare, "≤ 8"),
+        compare("memory_write.py at 10,000 records ÷ python3 -c pass", ours, bare, "≤ 7"),
     ]
 
 

@@ -35,9 +35,15 @@ def run(words: Sequence[str] | None = None) -> int:
         given = list(sys.argv[1:] if words is None else words)
         prepare_streams()
         options = given[: given.index("--")] if "--" in given else given
-        return _run(Call(as_json="--json" in options), given)
+        call = Call(as_json="--json" in options)
+        code = _run(call, given)
     except KeyboardInterrupt:
         return INTERRUPTED
+    if words is None and call.is_plain:
+        from oracle.compat.door import end
+
+        end(code)  # to free all that a search has read takes as long as a new interpreter
+    return code
 
 
 def _run(call: Call, words: list[str]) -> int:
@@ -49,7 +55,8 @@ def _run(call: Call, words: list[str]) -> int:
 
             require_text(words)
         words = _agree_on_language(call, words)
-        return 0 if _run_plain(call, words) else _parse(call, words)
+        call.is_plain = _run_plain(call, words)
+        return 0 if call.is_plain else _parse(call, words)
     except ReaderGone:
         return 0
     except OracleError as error:

@@ -116,6 +116,8 @@ class Call:
     def __init__(self, *, as_json: bool = False) -> None:
         self.memory_dir: str | None = None
         self.as_json = as_json
+        self.is_plain = False
+        """Whether the command ran without the parser: its work is over and nothing waits for the process."""
         self.waiting = Spinner()
         self._warned: set[str] = set()
         self.beside_error: Mapping[str, object] = {}

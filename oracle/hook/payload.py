@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator, Mapping
 from math import inf
 
-from oracle.domain.sources.transcripts import PERSON, message_text, read_line, well_formed
+from oracle.domain.markdown.documents import well_formed
 from oracle.domain.values import value
 from oracle.errors import UsageError
 from oracle.wording import say
@@ -126,6 +126,8 @@ def read_transcript(payload: HookPayload) -> Transcript:
     The entries of other sessions are left out: a client may append them.
     Only a line feed ends a line: other separators may be inside of strings. A first line that is cut is left out.
     """
+    from oracle.domain.sources.transcripts import message_text
+
     path = payload.transcript_path
     lines = list(_read_tail(os.path.expanduser(path))) if path else []
     mine = (payload.session_id, "") if payload.session_id else None
@@ -150,6 +152,8 @@ def read_operator(path: str) -> tuple[str, ...]:
 
     Texts that the client adds in a person's name are left out: notes, summaries, skills and anything in tags.
     """
+    from oracle.domain.sources.transcripts import PERSON, read_line
+
     lines = _read_tail(os.path.expanduser(path), _LONG_TAIL_BYTES)
     return tuple(said.text for line in lines if (said := read_line(line)) is not None and said.who == PERSON)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from oracle.app.search.search import search
+from oracle.app.search.search import search, shelf_of
 from oracle.domain import timestamps
 from oracle.domain.injection import ranking
 from oracle.domain.injection.envelope import ContextItem
@@ -93,17 +93,18 @@ def _memory(context: Context, checker: Checker | None, hit: Hit, relevance: floa
     """Return a hit as a memory, None if its file is gone."""
     record = hit.record
     try:
-        document = records.parse(record.path, records.load(context.root, record.path))
+        raw = records.load(context.root, record.path)
     except OSError:
         return None
-    kind = memory_type_in(document.fields)
-    liveness, gone = _look_up(checker, record, document) if checker else ("", "")
+    fields = shelf_of(context).page(record, raw).fields
+    kind = memory_type_in(fields)
+    liveness, gone = _look_up(checker, record, records.parse(record.path, raw)) if checker else ("", "")
     moment = timestamps.parse(record.sort_ts)
     signals = Signals(
         relevance,
         (context.now() - moment).total_seconds() / 86_400 if moment else 0.0,
         kind,
-        has_evidence=bool(document.fields.get("evidence")),
+        has_evidence=bool(fields.get("evidence")),
         confidence=record.confidence.lower(),
         is_verified=liveness == "live",
         names_gone=liveness == "gone",

@@ -12,12 +12,10 @@ from oracle.app.search.ranking.anchors import find_anchors
 from oracle.app.search.ranking.links import Relations, entities_named, find_neighbours, find_unfollowed, weigh_links
 from oracle.app.search.ranking.scoring import MEANING, Ranking, Scored, Statistics, best_first
 from oracle.app.search.ranking.signals import join_turns, rank
-from oracle.app.search.ranking.translations import translate
 from oracle.domain.names import FOREIGN, is_scanned
 from oracle.domain.relations.relations import asks_for_links
 from oracle.domain.values import replace, value
 from oracle.index.read import candidates, query
-from oracle.index.read.holders import holders
 from oracle.store.markdown import records
 from oracle.wording import joined, say, say_each
 
@@ -143,6 +141,8 @@ class Recall:
         query, self._translated = self._question, []
         if self._asked.nearness is not None or (query.text.isascii() and not candidates.holds_wide(self._connection)):
             return {}
+        from oracle.app.search.ranking.translations import translate
+
         held = [counts.get(term.expression, records) for term in query.terms]
         wanted = [one for one in translate(query) if min(held[number] for number in one.of) <= _SELDOM * records]
         stems = candidates.stemmer().stems(token for one in wanted for token in one.tokens)
@@ -169,6 +169,10 @@ class Recall:
 
     def _held(self) -> dict[int, int]:
         """Return the newest records that hold an entity of the question, with how many of them they hold."""
+        if not self._asked.entities:
+            return {}
+        from oracle.index.read.holders import holders
+
         found: dict[int, int] = {}
         for entity in self._asked.entities:
             for record in holders(self._connection, entity, self._condition, most=_HOLDERS):

@@ -84,7 +84,7 @@ def _search(
     query = parse_query(text)
     nearness = None if lexical else _nearness(context, text)
     entities = entities_of(context, query.text, wanted.get("project", ""))
-    asked = PreparedQuery(query, context.kept.setdefault(Shelf, Shelf()), nearness, entities, among, with_shared, most)
+    asked = PreparedQuery(query, shelf_of(context), nearness, entities, among, with_shared, most)
 
     def look(connection: Connection) -> list[list[Hit]]:
         recall = Recall(context, connection, asked)
@@ -95,6 +95,12 @@ def _search(
     if not hits or not hits[0]:
         require_present(context, wanted)
     return hits or [[] for _ in rounds]
+
+
+def shelf_of(context: Context) -> Shelf:
+    """Return the pages that a context has read already."""
+    shelf: Shelf = context.kept.setdefault(Shelf, Shelf())
+    return shelf
 
 
 def entities_of(context: Context, text: str, project: str = "") -> list[EntityQuery]:

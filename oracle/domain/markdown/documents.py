@@ -97,6 +97,15 @@ def says_nothing(text: str) -> bool:
     return text.strip("-–—").casefold() in _NOTHINGS
 
 
+def well_formed(text: str) -> str:
+    """Return a text with U+FFFD for half a surrogate pair, which no file can hold."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in text)
+    return text
+
+
 def one_line(text: str) -> str:
     """Return a text with blanks in the place of control characters."""
     if text.isprintable():  # most are, and asking is cheap

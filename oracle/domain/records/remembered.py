@@ -6,16 +6,22 @@ A record states its type in the frontmatter (`memory_type`). Claude Code's own f
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from functools import cache
 
 from oracle.domain import tables
 from oracle.domain.compiling import compiled
-from oracle.domain.markdown.documents import Value, as_text
+from oracle.domain.markdown.documents import as_text
 from oracle.domain.names import entity
-from oracle.domain.records.records import Record
 from oracle.domain.values import value
-from oracle.wording import Sentence, say
+from oracle.wording import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from oracle.domain.markdown.documents import Value
+    from oracle.domain.records.records import Record
+    from oracle.wording import Sentence
 
 USER, FEEDBACK, PROJECT, REFERENCE = "user", "feedback", "project", "reference"
 MEMORY_TYPES = (USER, FEEDBACK, PROJECT, REFERENCE)

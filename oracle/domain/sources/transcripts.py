@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 
 from oracle.domain.injection.envelope import strip
+from oracle.domain.markdown.documents import well_formed
 from oracle.domain.values import value
 
 TYPE_CHECKING = False
@@ -80,15 +81,6 @@ def message_text(line: Mapping[str, object]) -> str:
     blocks = content if isinstance(content, list) else []
     texts = [block.get("text") for block in blocks if isinstance(block, dict) and block.get("type") == "text"]
     return strip("\n".join(well_formed(text) for text in texts if isinstance(text, str)))
-
-
-def well_formed(text: str) -> str:
-    """Return a text with U+FFFD for half a surrogate pair, which no file can hold."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in text)
-    return text
 
 
 def print_session(turns: Sequence[Said], most: int) -> str:

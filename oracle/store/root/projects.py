@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from oracle.domain.names import check_name, is_name, role_of
 from oracle.errors import InvalidRecord, NewerVersion, OracleError, RecordExists, UsageError
-from oracle.store.disk import files, rewriting, steps
+from oracle.store.disk import files, steps
 from oracle.store.root.layout import Root, choose_home
 from oracle.wording import say
 
@@ -145,6 +145,8 @@ def change(folder: str, name: str, make: Make) -> tuple[Entry, Entry]:
     Nothing is written if it stays the same. Raises InvalidRecord for a registry that cannot be read, NewerVersion,
     LockTimeout, DiskFailure.
     """
+    from oracle.store.disk import rewriting
+
     path = f"{folder}/projects.json"
     before: Entry = {}
     after: Entry = {}

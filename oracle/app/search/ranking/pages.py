@@ -6,14 +6,14 @@ The same bytes give the same page, so a page may be kept for the next question.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from oracle.app.records.views import Summary
 from oracle.app.search.ranking.query import Day, days_in
 from oracle.domain.markdown import passages
-from oracle.domain.markdown.documents import lines_of
+from oracle.domain.markdown.documents import Document, Value, lines_of
 from oracle.domain.markdown.passages import EmbeddingChunk
-from oracle.domain.values import value
+from oracle.domain.values import NOTHING, value
 from oracle.index.fold import tokens
 from oracle.store.markdown import records
 
@@ -60,17 +60,17 @@ class RecordPage:
     """The passages of one file. `shift` is added to their lines; a page of `whole` lines is shown as one place.
 
     `only` is the number of the one passage of a short record, -1 for another: what is beside it says what it is about.
-    `postings` say in which passages a word is, once for each time.
+    `postings` say in which passages a word is, once for each time. `fields` are the frontmatter.
     """
 
     __slots__ = (
-        "_heads",
-        "_words", "asks", "chunks", "dated", "headings", "is_conversation", "lengths", "lines", "name", "only", "passages",
-        "postings", "sentences", "shift", "speakers", "title", "whole",
+        "_heads", "_words", "asks", "chunks", "dated", "fields", "headings", "is_conversation", "lengths", "lines", "name",
+        "only", "passages", "postings", "sentences", "shift", "speakers", "title", "whole",
     )  # fmt: skip
 
     def __init__(self, text: str, title: str, *, shift: int = 0, whole: int = 0, dated: str = "") -> None:
         self.lines = text.split("\n")
+        self.fields: Mapping[str, Value] = NOTHING
         self.shift = shift
         self.whole = whole
         self.name = title
@@ -141,6 +141,12 @@ class RecordPage:
 def read_page(record: Summary, raw: bytes) -> RecordPage:
     """Cut a record's bytes into passages. When the body is empty, the frontmatter may hold the words."""
     document = records.parse(record.path, raw)
+    page = _cut(record, raw, document)
+    page.fields = document.fields
+    return page
+
+
+def _cut(record: Summary, raw: bytes, document: Document) -> RecordPage:
     if record.path.endswith(".json"):  # its body is put together from several values
         return RecordPage(document.body, record.title, whole=max(1, len(lines_of(raw))), dated=record.ts)
     if not document.body.strip():

@@ -20,7 +20,7 @@ from oracle.app.pages import graph as graph_drawing
 from oracle.app.pages import record_body, svg
 from oracle.app.pages import timeline as timeline_drawing
 from oracle.app.pages.cleaning import Cleaner
-from oracle.app.pages.markdown import to_html
+from oracle.app.pages.markdown import ABSENT, to_html
 from oracle.app.pages.selection import select
 from oracle.app.records import graph, listing
 from oracle.domain import timestamps
@@ -236,8 +236,8 @@ def _about(record: Summary) -> tuple[str, ...]:
 
 
 def _html(text: str, written: Mapping[str, str], addresses: Mapping[str, str]) -> str:
-    """Return a record's text as HTML. It links to the records of the page, by how their links are written."""
-    known = {name: addresses[target] for name, target in written.items() if target in addresses}
+    """Return a record's text as HTML. It links to the records of the page, by how their links are written; others get a mark."""
+    known = {name: addresses.get(target, ABSENT) for name, target in written.items()}
     return to_html(text, link=lambda name: known.get(name) or addresses.get(name, ""), known=known)
 
 

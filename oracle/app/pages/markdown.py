@@ -13,7 +13,7 @@ from markdown_it.token import Token
 
 from oracle.domain.links.references import extract
 from oracle.domain.names import split_entity
-from oracle.wording import spelled_lines
+from oracle.wording import say, spelled_lines, spoken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -27,8 +27,10 @@ _WIKILINK = re.compile(r"\[\[(?P<name>[^\[\]\n|]{1,2000}+)(?:\|(?P<alias>[^\[\]\
 _TAGS = frozenset(
     "p br hr h2 h3 h4 h5 h6 blockquote ul ol li pre code em strong a span table thead tbody tr th td".split()
 )
-_ATTRIBUTES = {"a": {"href"}, "ol": {"start"}}
-_CLASSES = {"span": {"address"}}
+_ATTRIBUTES = {"a": {"href"}, "ol": {"start"}, "span": {"title"}}
+_CLASSES = {"span": {"address", "absent"}}
+ABSENT = "#"
+"""What stands for the address of a record that is there and is left out of the page: its name gets a mark."""
 _LOWEST_HEADING = 6
 
 
@@ -36,10 +38,10 @@ def to_html(text: str, *, link: Callable[[str], str], known: Collection[str] | N
     """Return the HTML of a Markdown text; its headings begin at the second level.
 
     `link` returns our own address of what a link or a word names, as the index has it: an entity, or a record as it is
-    written there. It returns "" for what stays plain text. Other links lead to http, https and mailto only, and their
-    address is printed beside them. `known` are all words that `link` may have an address for in plain text; without them each
-    text is read for what it names. An image becomes its text and address. Characters that steer a terminal or change the
-    reading order are spelled out.
+    written there. It returns "" for what stays plain text, and ABSENT for what is left out. Other links lead to http, https
+    and mailto only, and their address is printed beside them. `known` are all words that `link` may have an address for in
+    plain text; without them each text is read for what it names. An image becomes its text and address. Characters that
+    steer a terminal or change the reading order are spelled out.
     """
     plain = spelled_lines(text.replace("\r\n", "\n").replace("\r", "\n"))
     if len(plain) > LONGEST:
@@ -77,7 +79,7 @@ def _rewrite(tokens: Sequence[Token], link: Callable[[str], str], known: Collect
                 yield _opening(target)
         elif token.type == "link_close":
             if target:
-                yield token
+                yield _closing(target)
             if shown != written.removeprefix("mailto:"):
                 yield from _shown_address(written)
             written = target = ""
@@ -146,7 +148,7 @@ def _link_or_text(text: str, target: str) -> Iterator[Token]:
         yield _opening(target)
     yield _text(text)
     if target:
-        yield Token("link_close", "a", -1)
+        yield _closing(target)
 
 
 def _shown_address(address: str) -> Iterator[Token]:
@@ -157,7 +159,13 @@ def _shown_address(address: str) -> Iterator[Token]:
 
 
 def _opening(target: str) -> Token:
+    if target == ABSENT:
+        return Token("span_open", "span", 1, attrs={"class": "absent", "title": spoken(say("left out of this page"))})
     return Token("link_open", "a", 1, attrs={"href": target})
+
+
+def _closing(target: str) -> Token:
+    return Token("span_close", "span", -1) if target == ABSENT else Token("link_close", "a", -1)
 
 
 def _text(text: str) -> Token:

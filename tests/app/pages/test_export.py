@@ -304,6 +304,18 @@ def test_memories_about_people_are_sent_only_when_asked(
     assert made.retired == (0 if "target" in options else 4)
 
 
+def test_a_link_to_what_is_left_out_says_so(remembering: Path, tmp_path: Path) -> None:
+    write(remembering, "c", "# Links\n\nSee [[rule]], [the note](note.md), `rule`, [[nowhere]] and [[a|the first]].")
+    absent = '<span class="absent" title="left out of this page">'
+    for with_memories in (False, True):
+        _, html = exported(remembering, tmp_path / f"{with_memories}.html", with_memories=with_memories)
+        text = html[html.index("<h2>Links") :].partition("</article>")[0]
+        assert text.count(absent) == (0 if with_memories else 2)
+        assert (f"{absent}rule</span>" in text) is not with_memories
+        assert (f"{absent}the note</span>" in text) is not with_memories
+        assert "the first</a>" in text
+
+
 def test_a_memory_that_was_retired_by_its_title_is_not_named(remembering: Path, tmp_path: Path) -> None:
     assert run(["--memory-dir", str(remembering), "retire", "note", "--reason", "It is over."]) == 0
     for with_memories in (False, True):

@@ -30,6 +30,9 @@ _UNSEEN = (  # soft hyphens, joiners and directions; vowel points of Hebrew and 
 _ACCENTED = "\u0386-\u03ce\u0401\u0451\u1f00-\u1fff"  # Greek, and ё
 _COMBINING = "[\u0300-\u036f]"
 _NO_CYRILLIC = "[^\u0400-\u04ff]+"
+_PLAIN = {code: chr(code).lower() if chr(code).isalnum() else " " for code in range(128)}
+_SIGNS = "[\u00a0\u2010-\u2015\u2018-\u201f\u2022\u2026\u2190-\u21ff\u2500-\u257f\u3000-\u3002\uff01\uff0c\uff1a\uff1b\uff1f]+"
+"""Signs that are in much text and in no word: a text of ASCII but for them is read as ASCII."""
 _STEM = 4
 """Characters that a rough stem keeps at least."""
 
@@ -165,9 +168,11 @@ def _decomposed(found: re.Match[str]) -> str:
 
 def tokens(text: str) -> list[str]:
     """Return the words of a text in order; of a run without blanks its pairs of characters, then its characters."""
-    text = lower(text)
+    if not text.isascii():
+        text = compiled(_SIGNS).sub(" ", text)
     if text.isascii():
-        return compiled(WORD).findall(text)
+        return text.translate(_PLAIN).split()
+    text = lower(text)
     found: list[str] = []
     for at, piece in enumerate(compiled(RUN).split(text)):
         found += [*pairs(piece), *piece] if at % 2 else compiled(WORD).findall(piece)

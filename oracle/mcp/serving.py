@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 PATH = "/mcp"
 
+_GARBAGE = 20_000
+"""New objects after which Python searches for garbage. A call makes some thousands, which are gone when it ends."""
+
 
 def find_token(context: Context) -> tuple[str, str]:
     """Return the bearer token of a Root, created if there is none, and the file that holds it."""
@@ -106,6 +109,7 @@ def _prepare(binding: Binding) -> tuple[ToolRunner, Server[dict[str, object]]]:
             hint=say("Install it: {executable} -m pip install 'mcp>=2.3,<3'.", executable=sys.executable),
         ) from error
     gc.freeze()
+    gc.set_threshold(_GARBAGE)
     gc.enable()
     return runner, server
 

@@ -53,7 +53,8 @@ class ToolRunner:
             {**answer.data, "warnings": [*_listed(answer.data.get("warnings")), *warnings]} if warnings else answer.data
         )
         text = "\n".join([answer.text, *(f"warning: {line}" for line in warnings)])
-        return Answer(quoted(cleaned(data)), cleaned(text), answer.is_error)
+        data, text = cleaned([data, text])  # at once: both hold the same quotes
+        return Answer(quoted(data), text, answer.is_error)
 
 
 def check_arguments(tool: Tool, arguments: Mapping[str, object]) -> None:

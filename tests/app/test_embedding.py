@@ -22,7 +22,8 @@ from oracle.app.search import embedding
 from oracle.app.search import models as embedding_model
 from oracle.app.search.embedding import embed
 from oracle.app.search.ranking import nearness_points, semantic
-from oracle.app.search.ranking.scoring import MEANING, WEIGHT_OF_MEANING, Scored
+from oracle.app.search.ranking.pages import Scored
+from oracle.app.search.ranking.scoring import MEANING, WEIGHT_OF_MEANING
 from oracle.errors import DiskFailure, NotInFederation, UsageError
 
 numpy = pytest.importorskip("numpy", reason="the semantic extra is not installed: it needs numpy")

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from oracle.api import Oracle
-from oracle.app.search.ranking.pages import RecordPage
+from oracle.app.search.ranking.pages import RecordPage, Scored
 from oracle.app.search.ranking.query import said_by
-from oracle.app.search.ranking.scoring import Scored
 from oracle.app.search.ranking.signals import join_turns
 
 BUILDER = "projects/arena/builder"

@@ -5,12 +5,13 @@ The index names the records. Their files are read now, so what is ranked and sho
 
 from __future__ import annotations
 
-from itertools import chain, groupby
+from itertools import chain, groupby, tee
 
 from oracle.app.records.views import Hit, Summary
 from oracle.app.search.ranking.anchors import find_anchors
 from oracle.app.search.ranking.links import Relations, entities_named, find_neighbours, find_unfollowed, weigh_links
-from oracle.app.search.ranking.scoring import MEANING, Ranking, Scored, Statistics, best_first
+from oracle.app.search.ranking.pages import Scored, best_first
+from oracle.app.search.ranking.scoring import MEANING, Ranking, Statistics
 from oracle.app.search.ranking.signals import join_turns, rank
 from oracle.domain.names import FOREIGN, is_scanned
 from oracle.domain.relations.relations import asks_for_links
@@ -280,43 +281,46 @@ class Recall:
     def _pick_all(self, ranking: Ranking, scored: Sequence[Scored], limit: int, *, strict: bool) -> list[Hit]:
         """Make hits of the best passages, of equal ones the newest; the first says which retired record would be there."""
         equals = (list(some) for _, some in groupby(scored, key=lambda one: round(one.score, 9)))
-        newest = (sorted(some, key=lambda one: self._records[one.source].sort_ts, reverse=True) for some in equals)
-        scored = list(chain.from_iterable(newest))
-        holding = [one for one in scored if not self._records[one.source].is_retired]
-        retired = [] if strict else [one for one in scored if self._records[one.source].is_retired]
-        hits = self._pick(ranking, holding, limit)
-        hits += self._pick(ranking, retired, limit - len(hits))
-        first = self._records[scored[0].source] if scored else None
-        if hits and first is not None and first.is_retired:
-            hits[0] = replace(hits[0], instead_of=first.slug)
+        found, others, newest = tee(chain.from_iterable(map(self._newest_first, equals)), 3)
+        first = next(newest, None)
+        hits = self._pick(ranking, (one for one in found if not self._records[one.source].is_retired), scored, limit)
+        if len(hits) < limit and not strict:
+            retired = (one for one in others if self._records[one.source].is_retired)
+            hits += self._pick(ranking, retired, scored, limit - len(hits))
+        record = self._records[first.source] if first is not None else None
+        if hits and record is not None and record.is_retired:
+            hits[0] = replace(hits[0], instead_of=record.slug)
         return hits
 
-    def _pick(self, ranking: Ranking, scored: Sequence[Scored], limit: int) -> list[Hit]:
+    def _newest_first(self, some: list[Scored]) -> list[Scored]:
+        return sorted(some, key=lambda one: self._records[one.source].sort_ts, reverse=True) if len(some) > 1 else some
+
+    def _pick(self, ranking: Ranking, best: Iterable[Scored], scored: Sequence[Scored], limit: int) -> list[Hit]:
         """Make hits of the best passages, each with its neighbours, no lines twice; half of them of different records."""
-        worth = {(one.source, one.at): one.score for one in scored}
         taken: dict[int, set[int]] = {}
         found: list[Hit] = []
         rest: list[Scored] = []
-        for one in scored:
+        for one in best:
             if len(found) == limit:
                 break
             used = taken.get(one.source)
             if used is not None and limit - len(found) <= limit // 2 - len(taken):
                 rest.append(one)
             elif used is None or used.isdisjoint(one.run or (one.at,)):
-                found.append(self._hit(ranking, one, worth, taken.setdefault(one.source, set())))
+                found.append(self._hit(ranking, one, scored, taken.setdefault(one.source, set())))
         found += [
-            self._hit(ranking, one, worth, taken[one.source])
+            self._hit(ranking, one, scored, taken[one.source])
             for one in rest[: limit - len(found)]
             if taken[one.source].isdisjoint(one.run or (one.at,))
         ]
         return found
 
-    def _hit(self, ranking: Ranking, one: Scored, worth: Mapping[tuple[int, int], float], used: set[int]) -> Hit:
+    def _hit(self, ranking: Ranking, one: Scored, scored: Sequence[Scored], used: set[int]) -> Hit:
         """Make a hit of a passage and what fits beside it; its passages are `used` from now on."""
         record = self._records[one.source]
         nearness = self._asked.nearness
-        passage, members = one.page.widen(one.at, one.run, lambda at: worth.get((one.source, at), 0.0), used)
+        worth = {other.at: other.score for other in scored if other.source == one.source}
+        passage, members = one.page.widen(one.at, one.run, lambda at: worth.get(at, 0.0), used)
         used.update(members)
         terms = one.terms | ranking.covered(one.source, members)
         coverage, of_known = ranking.topic_coverage(terms)

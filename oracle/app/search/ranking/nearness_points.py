@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 
+from oracle.app.search.ranking.pages import Scored, best_first
 from oracle.app.search.ranking.query import said_by
-from oracle.app.search.ranking.scoring import MEANING, WEIGHT_OF_MEANING, Scored, best_first
+from oracle.app.search.ranking.scoring import MEANING, WEIGHT_OF_MEANING
 from oracle.domain.markdown.passages import EmbeddingChunk, embedding_chunks
 
 TYPE_CHECKING = False

@@ -5,8 +5,10 @@ The same bytes give the same page, so a page may be kept for the next question.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from oracle.app.records.views import Summary
 from oracle.app.search.ranking.query import Day, days_in
@@ -19,8 +21,6 @@ from oracle.store.markdown import records
 
 _HEAD = 300
 """Characters at the head of a record in which its day may be."""
-_BEGINNING = 2
-"""Characters by which the words of a page are found again."""
 _KEPT_CHARACTERS = 20_000_000
 
 
@@ -60,16 +60,17 @@ class RecordPage:
     """The passages of one file. `shift` is added to their lines; a page of `whole` lines is shown as one place.
 
     `only` is the number of the one passage of a short record, -1 for another: what is beside it says what it is about.
-    `postings` say in which passages a word is, once for each time. `fields` are the frontmatter.
+    `postings` say in which passages a word is, once for each time: the characters with their numbers. Thousands of pages
+    are kept, and the search for garbage looks into every list that is kept, but into no text. `fields` are the frontmatter.
     """
 
     __slots__ = (
-        "_heads", "_words", "asks", "chunks", "dated", "fields", "headings", "is_conversation", "lengths", "lines", "name",
-        "only", "passages", "postings", "sentences", "shift", "speakers", "title", "whole",
+        "_words", "asks", "chunks", "dated", "fields", "headings", "is_conversation", "lengths", "name", "only", "passages",
+        "postings", "sentences", "shift", "speakers", "text", "title", "whole",
     )  # fmt: skip
 
     def __init__(self, text: str, title: str, *, shift: int = 0, whole: int = 0, dated: str = "") -> None:
-        self.lines = text.split("\n")
+        self.text = text
         self.fields: Mapping[str, Value] = NOTHING
         self.shift = shift
         self.whole = whole
@@ -85,35 +86,41 @@ class RecordPage:
         self.speakers = [passages.speaker_of(passage) for passage in self.passages]
         self.asks = [passage.text.rstrip().endswith(("?", "？")) for passage in self.passages]
         self.is_conversation = passages.is_conversation(self.passages, self.speakers)
-        self.postings: dict[str, list[int]] = {}
+        self.postings: dict[str, str] = {}
         self.lengths: list[int] = []
         for number, passage in enumerate(self.passages):
             words = tokens(passage.text)
             self.lengths.append(len(words) or 1)
+            place = chr(number)
             for word in words:
-                self.postings.setdefault(word, []).append(number)
-        self._heads: dict[str, list[str]] = {}
+                self.postings[word] = self.postings.get(word, "") + place
         self.chunks: list[EmbeddingChunk] = []
         self.sentences: PageSentences | None = None
-        self._words: frozenset[str] | None = None
+        self._words: tuple[str, ...] = ()
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of the text."""
+        return self.text.split("\n")
 
     def days(self) -> list[Day]:
         """Return the dates that the head of the record names. Only a question with a date needs them."""
         return days_in(self.dated)
 
-    def words(self) -> frozenset[str]:
-        """Return the different words of the page, its title and its headings."""
-        if self._words is None:
-            self._words = frozenset(self.postings).union(self.title, *self.headings.values())
-        return self._words
+    def words_from(self, beginnings: Iterable[str]) -> Iterator[str]:
+        """Yield the words of the page, its title and its headings that begin with one of the beginnings."""
+        if not self._words:
+            self._words = tuple(sorted({*self.postings, *self.title, *chain.from_iterable(self.headings.values())}))
+        words = self._words
+        for beginning in beginnings:
+            at = bisect_left(words, beginning)
+            while at < len(words) and words[at].startswith(beginning):
+                yield words[at]
+                at += 1
 
-    def words_like(self, beginnings: Iterable[str]) -> Iterator[str]:
-        """Yield the words of the page whose first two characters are those of one of the beginnings."""
-        if not self._heads:
-            for word in self.words():
-                self._heads.setdefault(word[:_BEGINNING], []).append(word)
-        for head in {beginning[:_BEGINNING] for beginning in beginnings}:
-            yield from self._heads.get(head, ())
+    def holding(self, word: str) -> map[int]:
+        """Return the numbers of the passages that hold a word, each as often as the word is in it."""
+        return map(ord, self.postings.get(word, ""))
 
     def parties(self) -> set[str]:
         """Return the words of the names of those who speak in a conversation more than once: `Date: …` may be a field."""
@@ -155,6 +162,42 @@ def _cut(record: Summary, raw: bytes, document: Document) -> RecordPage:
     return RecordPage(document.body, record.title, shift=document.body_line - 1, dated=dated)
 
 
+class Scored:
+    """Passage `at` of a page; `source` is the number of its record, `terms` those of the terms in its text or title.
+
+    `run` are the passages that make up its hit, where they are chosen already.
+    """
+
+    __slots__ = ("at", "page", "parts", "run", "score", "source", "terms")
+
+    def __init__(
+        self,
+        source: int,
+        page: RecordPage,
+        at: int,
+        terms: frozenset[int] = frozenset(),
+        parts: Mapping[str, float] = NOTHING,
+    ) -> None:
+        self.source = source
+        self.page = page
+        self.at = at
+        self.terms = terms
+        self.parts = {signal: points for signal, points in parts.items() if points}
+        self.score = sum(self.parts.values())
+        self.run: range | None = None
+
+    def add(self, signal: str, points: float) -> None:
+        """Add what a signal gives or takes."""
+        if points:
+            self.parts[signal] = self.parts.get(signal, 0.0) + points
+            self.score += points
+
+
+def best_first(found: Sequence[Scored]) -> list[Scored]:
+    """Return passages by their scores, equal ones by record and place, so that the order is always the same."""
+    return sorted(found, key=lambda one: (-one.score, one.source, one.at))
+
+
 class Shelf:
     """Pages kept for the next question, each for the bytes that it was made of, up to a number of characters."""
 
@@ -163,14 +206,13 @@ class Shelf:
         self._size = 0
 
     def page(self, record: Summary, raw: bytes) -> RecordPage:
-        """Return the page of a record with these bytes."""
-        kept = self._pages.get(record.path)
-        if kept is not None and kept[0] == raw:
-            return kept[1]
-        page = read_page(record, raw)
-        if self._size + len(raw) > _KEPT_CHARACTERS:
-            self._pages.clear()
-            self._size = 0
+        """Return the page of a record with these bytes. Those that were asked for longest ago are given up."""
+        before, page = self._pages.pop(record.path, (b"", None))
+        self._size += len(raw) - len(before)
+        if page is None or before != raw:
+            page = read_page(record, raw)
+        while self._pages and self._size > _KEPT_CHARACTERS:
+            oldest, _ = self._pages.pop(next(iter(self._pages)))
+            self._size -= len(oldest)
         self._pages[record.path] = (raw, page)
-        self._size += len(raw)
         return page

@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from oracle.app.search.ranking.pages import Scored
 from oracle.domain.values import value
 from oracle.index.fold import count_row, is_run, tokens
 
@@ -51,35 +52,6 @@ class Statistics:
     rows: Mapping[tuple[str, ...], int] = {}
 
 
-class Scored:
-    """Passage `at` of a page; `source` is the number of its record, `terms` those of the terms in its text or title.
-
-    `run` are the passages that make up its hit, where they are chosen already.
-    """
-
-    __slots__ = ("at", "page", "parts", "run", "score", "source", "terms")
-
-    def __init__(self, source: int, page: RecordPage, at: int, terms: frozenset[int] = frozenset()) -> None:
-        self.source = source
-        self.page = page
-        self.at = at
-        self.terms = terms
-        self.parts: dict[str, float] = {}
-        self.score = 0.0
-        self.run: range | None = None
-
-    def add(self, signal: str, points: float) -> None:
-        """Add what a signal gives or takes."""
-        if points:
-            self.parts[signal] = self.parts.get(signal, 0.0) + points
-            self.score += points
-
-
-def best_first(found: Sequence[Scored]) -> list[Scored]:
-    """Return passages by their scores, equal ones by record and place, so that the order is always the same."""
-    return sorted(found, key=lambda one: (-one.score, one.source, one.at))
-
-
 class Ranking:
     """One question over some pages: the score of each passage by words, and how much of the question some words cover."""
 
@@ -118,9 +90,13 @@ class Ranking:
             self._forms.setdefault(key, []).append(word)
         self._counts = [self._count(page) for page in pages]
         self._around = [self._with_beside(source) for source in range(len(pages))]
-        self._average = sum(map(sum, (page.lengths for page in pages))) / max(
-            1, sum(len(page.passages) for page in pages)
-        )
+        self.titles = [self.terms_in(page.title) for page in pages]
+        """How often each term occurs in the title of each page."""
+        self._lengths = [sum(page.lengths) for page in pages]
+        self._passages = sum(len(page.passages) for page in pages) or 1
+        self._average = sum(self._lengths) / self._passages
+        self._here = Counter(number for counts in self._counts for terms in counts.values() for number in terms)
+        self._speakers = {word for page in pages for name in set(page.speakers) for word in name.split()}
         self.weights = self._weigh(self._records)
         self._weights = (self.weights, self._weigh(len(pages)))
         """Rarity in the whole Root, and as if it had no records but these: see `topic_coverage`."""
@@ -153,23 +129,24 @@ class Ranking:
         singles = {key: number for number, keys in enumerate(self._also) for key in keys}
         singles.update((key[0], number) for number, key in reversed(list(enumerate(self._keys))) if len(key) == 1)
         wanted = {*singles, *(key for _, row in self._rows for key in row)}
-        beginnings = tuple(key[:-1] if len(key) > 2 else key for key in wanted if not is_run(key))
-        like = {word for page in self.pages for word in page.words_like(wanted)}
-        words = {word for word in like if word in wanted or word.startswith(beginnings)}
-        wide = {word for word in words if is_run(word)}
-        self._key_of = stem(words - wide) | {word: word for word in wide}
+        whole = {key for key in wanted if len(key) == 1 or is_run(key)}
+        beginnings = sorted({key[:-1] if len(key) > 2 else key for key in wanted - whole})
+        words = {word for page in self.pages for word in page.words_from(beginnings)} - whole
+        self._key_of = stem(sorted(words)) | {key: key for key in sorted(whole)}
         return {word: singles[key] for word, key in self._key_of.items() if key in singles}
 
     def _count(self, page: RecordPage) -> dict[int, dict[int, int]]:
         """Return for each passage how often each term occurs in it."""
         found: dict[int, dict[int, int]] = {}
-        for word in page.postings.keys() & self._term_of.keys():
-            number = self._term_of[word]
-            for at in page.postings[word]:
+        postings = page.postings
+        for word, number in self._term_of.items():
+            if word not in postings:
+                continue
+            for at in page.holding(word):
                 terms = found.setdefault(at, {})
                 terms[number] = terms.get(number, 0) + 1
         for number, row in self._rows:
-            places = [{at for word in self._forms.get(key, ()) for at in page.postings.get(word, ())} for key in row]
+            places = [{at for word in self._forms.get(key, ()) for at in page.holding(word)} for key in row]
             for at in set.intersection(*places) if all(places) else ():
                 if times := self._times(tokens(page.passages[at].text), row):
                     found.setdefault(at, {})[number] = times
@@ -187,17 +164,14 @@ class Ranking:
 
     def _weigh(self, records: int) -> list[float]:
         """Return the weight of each term: how rare it is, half among these passages, half in a Root of so many records."""
-        passages = sum(len(page.passages) for page in self.pages) or 1
-        here = Counter(number for counts in self._counts for terms in counts.values() for number in terms)
-        everywhere = max(passages, records * passages / max(1, len(self.pages)))
-        speakers = {word for page in self.pages for name in set(page.speakers) for word in name.split()}
+        everywhere = max(self._passages, records * self._passages / max(1, len(self.pages)))
         weights = []
         terms: list[Term | Translation] = [*self.question.terms, *self.question.translations]
         for number, term in enumerate(terms):
-            rare = _rareness(here[number], passages)
+            rare = _rareness(self._here[number], self._passages)
             if term.expression or len(term.tokens[0]) > 1:  # the index does not count the characters of a longer run
                 rare = (rare + _rareness(self._frequencies[number][1], everywhere)) / 2
-            weights.append(term.weight * rare * (_NAME if term.tokens[0] in speakers else 1.0))
+            weights.append(term.weight * rare * (_NAME if term.tokens[0] in self._speakers else 1.0))
         return weights
 
     def _points_for_translations(self, times: Mapping[int, float]) -> float:
@@ -223,49 +197,67 @@ class Ranking:
 
     def record_shares(self) -> list[float]:
         """Return the BM25 score of each page as a whole, its title counted three times, as a share of the best."""
-        lengths = [sum(page.lengths) for page in self.pages]
-        average = sum(lengths) / max(1, len(lengths))
+        average = sum(self._lengths) / max(1, len(self._lengths))
         rare = [
             _rareness(self._frequencies[number][0], self._records) if term.weight >= 1 else 0.0
             for number, term in enumerate(self.question.terms)
         ]
         scores = []
-        for page, counts, length in zip(self.pages, self._counts, lengths, strict=True):
-            times: Counter[int] = Counter()
+        for title, counts, length in zip(self.titles, self._counts, self._lengths, strict=True):
+            times: dict[int, float] = {}
             for terms in counts.values():
-                times.update(terms)
-            for number, n in self.terms_in(page.title).items():
-                times[number] += 2 * n
+                _add_times(times, terms, 1)
+            _add_times(times, title, 2)
             ease = _K1 * (1 - _B_RECORD + _B_RECORD * length / (average or 1))
             own = ((number, n) for number, n in times.items() if number < self._own)
             scores.append(sum(rare[number] * n * (_K1 + 1) / (n + ease) for number, n in own))
         best = max(scores, default=0.0) or 1.0
         return [score / best for score in scores]
 
-    def score(self, source: int) -> Iterable[Scored]:
-        """Yield the passages of a page that hold what is asked for or are beside it, with the points for their words."""
+    def score(self, source: int, given: Mapping[str, float]) -> Iterable[Scored]:
+        """Yield the passages of a page that hold what is asked for or are beside it, with the points for their words.
+
+        `given` are the points of its record, by signal.
+        """
         page, counts = self.pages[source], self._around[source]
-        title = self.terms_in(page.title)
-        headings = {above: self.terms_in(words) for above, words in page.headings.items()}
-        means = self._means.keys()
-        of_title = {number: _TITLE * n for number, n in title.items()}
+        near = self._words_near(page, counts)
         needs_own = source in self._beside and not self.is_turn(source)
+        title = {number: _TITLE * n for number, n in self.titles[source].items()}
+        above: dict[tuple[str, ...], tuple[dict[int, float], dict[str, float], frozenset[int]]] = {}
+        for headings, words in page.headings.items():
+            times = dict(title)
+            _add_times(times, self.terms_in(words), _HEADING)
+            above[headings] = times, {**self._points(times), **given}, frozenset(times)
         for at, passage in enumerate(page.passages):
-            if passage.is_heading and len(page.passages) > 1:
+            times, parts, terms = above[passage.headings]
+            terms = terms.union(counts.get(at, ()))
+            if not (terms or (at in near and not needs_own)) or (passage.is_heading and len(page.passages) > 1):
                 continue
-            heading, own = headings[passage.headings], counts.get(at, {})
-            times = dict(of_title)
-            _add_times(times, heading, _HEADING)
-            _add_times(times, own, 1 / (1 - _B + _B * page.lengths[at] / self._average))
-            for step, weight in _BESIDE:
-                _add_times(times, counts.get(at + step, {}), weight)
-            held = frozenset({*own, *title, *heading})
-            if held if needs_own else times:
-                scored = Scored(source, page, at, held)
-                scored.add("words", sum([self._of_words[n] * x * (_K1 + 1) / (x + _K1) for n, x in times.items()]))
-                if not means.isdisjoint(times):
-                    scored.add("translation", self._points_for_translations(times))
-                yield scored
+            if at in near:
+                times = dict(times)
+                _add_times(times, near[at], 1)
+                parts = {**self._points(times), **given}
+            yield Scored(source, page, at, terms, parts)
+
+    def _words_near(self, page: RecordPage, counts: Mapping[int, Mapping[int, int]]) -> dict[int, dict[int, float]]:
+        """Return for each passage how often each term is in it or beside it, by the weight of the place."""
+        found: dict[int, dict[int, float]] = {}
+        for at, terms in counts.items():
+            length = page.lengths[at] if 0 <= at < len(page.lengths) else 0  # beside a short record are others
+            own = 1 / (1 - _B + _B * length / self._average)
+            for step, weight in ((0, own), *_BESIDE):
+                times = found.setdefault(at - step, {})
+                for number, n in terms.items():
+                    times[number] = times.get(number, 0.0) + weight * n
+        return found
+
+    def _points(self, times: Mapping[int, float]) -> dict[str, float]:
+        """Return what words that occur so often give to a passage: the question's own, and those of the other language."""
+        own = self._of_words
+        found = {"words": sum([own[n] * x * (_K1 + 1) / (x + _K1) for n, x in times.items()])}
+        if self._means and not self._means.keys().isdisjoint(times):
+            found["translation"] = self._points_for_translations(times)
+        return found
 
     def terms_in(self, words: Sequence[str]) -> dict[int, int]:
         """Return how often each term occurs among some words, those of several words in a row too: `retry_count`."""
@@ -325,7 +317,7 @@ class Ranking:
                 yield " ".join(self.question.terms[number].tokens), weight / whole
 
 
-def _add_times(times: dict[int, float], terms: Mapping[int, int], weight: float) -> None:
+def _add_times(times: dict[int, float], terms: Mapping[int, float], weight: float) -> None:
     """Add how often terms occur in a field, by its weight."""
     for number, n in terms.items():
         times[number] = times.get(number, 0.0) + weight * n

@@ -98,8 +98,8 @@ def _naming(page: RecordPage, names: Names) -> Iterator[int]:
     """Yield the numbers of the sentences that name a record, in order; its title is looked for where its rarest word is."""
     said = sentences_of(page)
     numbers = {number for key in names.keys for number in said.by_key.get(key, ())}
-    places = min((page.postings.get(word, []) for word in tokens(names.title)), key=len, default=[])
-    numbers.update(number for at in set(places) for number in said.by_passage.get(at, ()))
+    places = min((page.postings.get(word, "") for word in tokens(names.title)), key=len, default="")
+    numbers.update(number for at in set(map(ord, places)) for number in said.by_passage.get(at, ()))
     return (number for number in sorted(numbers) if _place(said.all[number], names) >= 0)
 
 

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 from itertools import pairwise
 from math import exp, log
+from operator import attrgetter
 
+from oracle.app.search.ranking.pages import Scored, best_first
 from oracle.app.search.ranking.query import nearness, shapes_of
-from oracle.app.search.ranking.scoring import MEANING, Scored, best_first
+from oracle.app.search.ranking.scoring import MEANING
 from oracle.domain.compiling import compiled
 from oracle.domain.markdown.passages import Passage, spans
 from oracle.index.fold import count_row, is_run, lower
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence, Set
 
-    from oracle.app.search.ranking.pages import RecordPage
     from oracle.app.search.ranking.scoring import Ranking
 
 _RECORD, _RECORD_OF_TURN = 0.3, 0.45
@@ -50,42 +51,39 @@ def rank(ranking: Ranking, boost: Mapping[int, float]) -> list[Scored]:
     """Return the passages that hold or are beside what is asked for, best first; `boost` is what links give to records."""
     found: list[Scored] = []
     phrases = _phrases(ranking)
+    words = set(ranking.question.words)
     for source, (page, share) in enumerate(zip(ranking.pages, ranking.record_shares(), strict=True)):
-        passages = list(ranking.score(source))
-        _add_record(ranking, page, passages, share, boost.get(source, 0.0))
+        passages = list(ranking.score(source, _points_of_record(ranking, source, share, boost.get(source, 0.0))))
         for number, phrase, weight in phrases:
             is_in_title = bool(count_row(page.title, phrase))
             for one in passages:
                 one.add("phrase", _PHRASE * weight * (is_in_title or number in one.terms))
-        _add_speakers(ranking, page, passages)
+        _add_speakers(ranking, source, passages, words)
         found += passages
-    found.sort(key=lambda one: -one.score)
-    _look_closely(ranking, found[:_CLOSE_LOOK])
-    return best_first(found)
+    by_score = attrgetter("score")  # equal ones stay in the order of records and places
+    _look_closely(ranking, sorted(found, key=by_score, reverse=True)[:_CLOSE_LOOK])
+    return sorted(found, key=by_score, reverse=True)
 
 
-def _add_record(ranking: Ranking, page: RecordPage, passages: Iterable[Scored], share: float, boost: float) -> None:
-    """Add what is the same for all passages of a record: its title, its own score, its length, its links."""
-    title = max(0.0, ranking.coverage(ranking.terms_in(page.title)) - _TITLE_FROM) * ranking.whole
+def _points_of_record(ranking: Ranking, source: int, share: float, boost: float) -> dict[str, float]:
+    """Return what all passages of a record get, by signal: for its title, its own score, its length, its links."""
+    page = ranking.pages[source]
+    title = max(0.0, ranking.coverage(ranking.titles[source]) - _TITLE_FROM) * ranking.whole
     record = (_RECORD_OF_TURN if page.is_conversation else _RECORD) * ranking.whole * share
     length = 0.0 if page.is_conversation else _LENGTH * ranking.whole * log(max(1.0, sum(page.lengths) / _SHORT))
-    for one in passages:
-        one.add("title", title)
-        one.add("record", record)
-        one.add("length", -length)
-        one.add("graph", boost * ranking.heaviest)
+    return {"title": title, "record": record, "length": -length, "graph": boost * ranking.heaviest}
 
 
-def _add_speakers(ranking: Ranking, page: RecordPage, passages: Iterable[Scored]) -> None:
+def _add_speakers(ranking: Ranking, source: int, passages: Sequence[Scored], words: Set[str]) -> None:
     """Add what the speaker that the question names and its dates give, and to a turn what is around it."""
-    words = set(ranking.question.words)
+    page, is_turn = ranking.pages[source], ranking.is_turn(source)
     near = nearness(ranking.question.days, page.days()) if ranking.question.days else 0.0
-    for one in passages:
-        is_speaker = not words.isdisjoint(page.speakers[one.at].split())
-        if ranking.is_turn(one.source):
-            _add_turn(ranking, one, is_speaker=is_speaker, near=near)
+    speaks = [bool(name) and not words.isdisjoint(name.split()) for name in page.speakers]
+    for one in passages if is_turn or near or any(speaks) else ():
+        if is_turn:
+            _add_turn(ranking, one, is_speaker=speaks[one.at], near=near)
         else:
-            one.add("speaker", _SPEAKER * ranking.heaviest * is_speaker)
+            one.add("speaker", _SPEAKER * ranking.heaviest * speaks[one.at])
             one.add("date", _DAY * near * ranking.heaviest)
 
 
@@ -164,6 +162,8 @@ def join_turns(whole: float, scored: Sequence[Scored], limit: int) -> list[Score
     """
     places: dict[int, dict[int, Scored]] = {}
     found: list[Scored] = []
+    if not any(one.page.is_conversation for one in scored):
+        return list(scored)
     for one in scored:
         if one.page.is_conversation and not one.page.passages[one.at].is_heading:
             places.setdefault(one.source, {})[one.at] = one

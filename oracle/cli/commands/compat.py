@@ -51,12 +51,14 @@ def compat(
         near = get_close_matches(name, PROGRAMS)
         hint = say("Did you mean {names}?", names=near) if near else say("See what there is with `oracle compat`.")
         raise UsageError(say("Unknown program {name!r}.", name=name), hint=hint)
-    from oracle.compat.door import run
+    from importlib import import_module
+
+    from oracle.compat.door import serve
 
     if call.memory_dir is not None:
         os.environ["ORACLE_ROOT"] = call.memory_dir
     sys.argv = [name, *(words or [])]
-    raise typer.Exit(run(name))
+    raise typer.Exit(serve(import_module(f"oracle.compat.{name}").main))
 
 
 migrate_app = group("Switch over from an older tool, and back.", example="oracle migrate clawseat --check")

@@ -27,11 +27,11 @@ _INSERT = (
 _ROW = r"\((?P<row>(?:'[^'\n\0]{0,2000}'|[^()'\n\0]){1,4000}+)\)\s{0,9},?\s{0,9}"
 _CELL = r"(?:'[^'\n\0]{0,2000}'|[^,'\0]){1,2000}+"
 
-DECLARING = ("default", "value", " as the ", " is the ", "作为", "kind: secret")
+_SAID = (" as the ", " is the ", "作为", " as pass", " as token", " as secret", " as api")  # `use … as the root password`
+DECLARING = ("default", "value", *_SAID, "kind: secret")
 """Words in small letters, of which a text that declares a secret has one; `insert` needs `values`."""
 
-_SAID = (" as the ", " is the ", "作为")  # `use … as the root password`, 用…作为密码
-_NAMED = r"(?: [ai]s the |作为)(?P<name>\w{1,15}(?: \w{1,15}){0,2}|[\u4e00-\u9fff]{2,8})"
+_NAMED = r"(?: [ai]s the | as |作为)(?P<name>\w{1,15}(?: \w{1,15}){0,2}|[\u4e00-\u9fff]{2,8})"
 
 
 def find_declared(text: str, lower: str) -> Iterator[Secret]:

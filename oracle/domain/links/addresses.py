@@ -331,7 +331,7 @@ def _is_call(text: str, end: int, path: str) -> bool:
 def _is_pattern(page: Page, *, start: int, end: int, path: str) -> bool:
     """Return whether the path is what follows a wildcard, a placeholder or a port."""
     before = page.before(start)
-    if before in {"?", "}", ">", ")", "]", "…"}:
+    if before in {"?", "}", ">", ")", "]", "…", "%"}:
         return path[0] in "/."
     if before == ":":
         return path[0].isdigit()  # a host's port

@@ -27,7 +27,15 @@ _INSERT = (
 _ROW = r"\((?P<row>(?:'[^'\n\0]{0,2000}'|[^()'\n\0]){1,4000}+)\)\s{0,9},?\s{0,9}"
 _CELL = r"(?:'[^'\n\0]{0,2000}'|[^,'\0]){1,2000}+"
 
-_SAID = (" as the ", " is the ", "作为", " as pass", " as token", " as secret", " as api")  # `use … as the root password`
+_SAID = (
+    " as the ",
+    " is the ",
+    "作为",
+    " as pass",
+    " as token",
+    " as secret",
+    " as api",
+)  # `use … as the root password`
 DECLARING = ("default", "value", *_SAID, "kind: secret")
 """Words in small letters, of which a text that declares a secret has one; `insert` needs `values`."""
 

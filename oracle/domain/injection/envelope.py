@@ -184,7 +184,7 @@ def neutralise(text: str) -> str:
     """Return a text without invisible characters, in which no tag can end the envelope or pass for one of the host."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
     text = compiled(_CONTROLS if text.isascii() else _DROPPED).sub("", text)
-    return compiled(_TAGS).sub("&lt;", text)
+    return compiled(_TAGS).sub("&lt;", text) if "<" in text else text
 
 
 def holds(text: str) -> bool:

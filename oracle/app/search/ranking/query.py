@@ -201,7 +201,9 @@ def said_by(text: str, names: Iterable[str]) -> str:
 def _terms(text: str) -> list[Term]:
     wanted: dict[tuple[str, ...], Term] = {}
     fillers: dict[tuple[str, ...], Term] = {}
-    for chunk in fold.compose(compiled(_POSSESSIVE).sub("", text)).split():
+    if "'" in text or "’" in text:
+        text = compiled(_POSSESSIVE).sub("", text)
+    for chunk in fold.compose(text).split():
         words = fold.words_of(chunk)
         groups = [[word] for word in words] if compiled(_COMPOUND).fullmatch(chunk.strip(".,;:!?()")) else None
         parts = groups or fold.split_scripts(words)

@@ -867,6 +867,6 @@ def test_passages_that_hold_the_name_are_looked_for_behind_those_without(root: P
         put(
             root, f"{BUILDER}/shelf-{number}", f"# Shelf {number}\n\nThe budget of retries for queue {number} is set.\n"
         )
-    put(root, f"{BUILDER}/pages", "# Pages\n\nPages are drawn by Svelte. Its budget is small.\n")
+    put(root, f"{BUILDER}/svelte-pages", "# Pages\n\nThe budget is small.\n")
     reply = oracle.answer("What is the budget of retries for a queue of Svelte?", fresh=True)
     assert [item.record.title for item in reply.claims] == ["Pages"]

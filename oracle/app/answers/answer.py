@@ -25,8 +25,8 @@ from oracle.errors import NotInFederation, UsageError
 from oracle.index.read import query
 from oracle.wording import Sentence, say, say_many
 
-_HITS, _FEW, _NAMED = 24, 4, 2
-"""Passages that are looked for, and those of records that no longer hold; so many times more if some must hold a name."""
+_HITS, _FEW, _CLOSER = 36, 4, 12
+"""Passages that are looked for, those of records that no longer hold, and of the first those whose words are read."""
 _NEAREST = 3
 
 
@@ -72,18 +72,19 @@ def _answer(context: Context, question: str, *, project: str, seat: str, fresh: 
 
 def find_hits(context: Context, asked: Question, filters: Mapping[str, str]) -> list[Hit]:
     """Return what holds, best first, then what no longer does: that may be what the question is about."""
-    limits = {"": _HITS * (_NAMED if asked.names else 1), **dict.fromkeys(OVER, _FEW)}
+    limits = {"": _HITS, **dict.fromkeys(OVER, _FEW)}
     if asked.subject.held:
         found = [*find_passages(context, asked.subject, filters, limits)]
     else:
         found = search_by_status(context, asked.text, filters, limits)
     hits = [hit for group in found for hit in group]
-    hits = [hit for hit in hits if not is_over(hit.record)] + [hit for hit in hits if is_over(hit.record)]
-    if not any(hit.nearness for hit in hits):
-        return hits
+    over = [hit for hit in hits if is_over(hit.record)]
+    hits = [hit for hit in hits if not is_over(hit.record)]
+    if not any(hit.nearness for hit in (*hits, *over)):
+        return hits + over
     from oracle.app.search.ranking.word_similarity import look_closer
 
-    return look_closer(context, hits)
+    return [*look_closer(context, hits[:_CLOSER]), *hits[_CLOSER:], *look_closer(context, over)]
 
 
 def drop_changed(context: Context, reply: Reply) -> Reply:

@@ -6,7 +6,8 @@ successor, and never quoted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 
 from oracle.app.answers import quotes
 from oracle.app.answers.probability import is_answer, is_candidate, probability, read_signals
@@ -63,6 +64,8 @@ The first hit of the search is always taken.
 
 OVER = ("superseded", "retired")
 
+_Read = Callable[[Summary], QuotedFile | None]
+
 
 @value
 class _Candidate:
@@ -93,10 +96,11 @@ def choose(
     best = max((_relevance(asked, hit) for hit in [*now[:_STRONGEST], *over]), default=0.0)
     if asked.unknown or asked.is_empty:
         return (), ()
+    read: _Read = cache(lambda record: quotes.open_source(context, record))
     likely = dict(zip(map(id, hits), _weigh(asked, hits), strict=True))
     found = [(hit, likely[id(hit)]) for hit in now]
     if best < 1:
-        return _cite(context, _among(context, asked, found, is_last=is_last), set()), ()
+        return _cite(context, _among(read, asked, found, is_last=is_last), set()), ()
     beside = best * (_BESIDE_BEST_HELD if any(hit.held for hit in hits) else _BESIDE_BEST)
     least = max(1.0, beside)
     gone = [hit.record for hit in over if _relevance(asked, hit) >= least]
@@ -105,10 +109,10 @@ def choose(
     first = now[:1] if any(_relevance(asked, hit) >= 1 for hit in now[:_STRONGEST]) else []
     least = max(_NEARLY, beside) if first else least
     bearing = [(hit, one) for hit, one in found if _relevance(asked, hit) >= least or hit in first]
-    made = (_candidate(context, asked, hit, one, is_last=is_last) for hit, one in bearing)
+    made = (_candidate(read, asked, hit, one, is_last=is_last) for hit, one in bearing)
     kept = _keep((item for item in made if item is not None), _CLAIMS, _MOST_OF_ONE)
     if kept and not any(is_answer(item.probability) for item in kept):
-        kept = _among(context, asked, found, kept, is_last=is_last)
+        kept = _among(read, asked, found, kept, is_last=is_last)
     was_best = best > max((_relevance(asked, hit) for hit in now[:_STRONGEST]), default=0.0)
     kept = _with_successors(context, asked, kept, replaced.values(), filters, is_first=was_best, among=now)
     kept, pairs = _beside(context, asked, kept, filters, among=now)
@@ -116,17 +120,21 @@ def choose(
 
 
 def _among(
-    context: Context,
+    read: _Read,
     asked: Question,
     found: Sequence[tuple[Hit, float]],
     kept: Iterable[_Candidate] = (),
     *,
     is_last: bool,
 ) -> list[_Candidate]:
-    """Return what is kept, then the other passages that may hold the answer: somebody may judge them."""
+    """Return what is kept, then other passages: somebody may judge them.
+
+    These are the most probable ones; with models the first ones, since the probability counts words alone.
+    """
     if not any(is_candidate(one) for _, one in found):
         return [*kept]
-    made = (_candidate(context, asked, hit, one, is_last=is_last) for hit, one in found)
+    likeliest = found if any(hit.nearness for hit, _ in found) else sorted(found, key=lambda item: -item[1])
+    made = (_candidate(read, asked, hit, one, is_last=is_last) for hit, one in likeliest)
     return _keep((*kept, *(item for item in made if item is not None)), _CANDIDATES, _CANDIDATES)
 
 
@@ -178,8 +186,8 @@ def _title(context: Context, slug: str) -> str:
     return Summary.from_row(summary).title if summary is not None else ""
 
 
-def _candidate(context: Context, asked: Question, hit: Hit, likely: float, *, is_last: bool) -> _Candidate | None:
-    source = quotes.open_source(context, hit.record)
+def _candidate(read: _Read, asked: Question, hit: Hit, likely: float, *, is_last: bool) -> _Candidate | None:
+    source = read(hit.record)
     if source is None:
         if not is_last:
             raise Moved
@@ -313,7 +321,8 @@ def _beside(
 def _cite(context: Context, kept: Sequence[_Candidate], pairs: set[frozenset[str]]) -> tuple[Cited, ...]:
     checker = Checker(context, budget=ANSWER_BUDGET)
     slugs = {f"c{number}": item.source.record.slug for number, item in enumerate(kept)}
-    checked = {item.source.record.slug: checker.check_answer(item.source.record, item.source.document) for item in kept}
+    sources = {item.source.record.slug: item.source for item in kept}
+    checked = {slug: checker.check_answer(source.record, source.document) for slug, source in sources.items()}
     return tuple(
         Cited(
             handle,

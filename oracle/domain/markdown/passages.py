@@ -258,6 +258,7 @@ _HIDDEN = r"(?m)^<(pre|script|style)\b|^(\$\$|%%)[ \t]*$"  # HTML, formulas, com
 _UNSEEN = r"<[/A-Za-z!][^<>]*>|\s*\{#[\w.:-]+\}\s*$|\[\^[^\[\]]+\]"
 _WIKILINK = r"!?\[\[([^\[\]|]*)(?:\|([^\[\]]*))?\]\]"
 _LINK = r"(!?)\[([^\[\]]*)\](?:\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\])"
+_EMPHASIS = r"(?<![\w*\\])\*(?=\w)([^*`]*[^\s*`\\])\*(?![\w*])"
 _STRONG = r"(\*\*|(?<!\S)__(?=.+__$))([^*_]+)\1"
 
 
@@ -332,7 +333,7 @@ def plain_heading(heading: str) -> str:
     words = " ".join(words.split())
     closed = words.rstrip("#")
     words = closed.rstrip() if closed.endswith(" ") or not closed else words
-    words = compiled(_STRONG).sub(r"\2", words)
+    words = compiled(_EMPHASIS).sub(r"\1", compiled(_STRONG).sub(r"\2", words))
     if "&" in words and ";" in words:
         from html import unescape as read_entities
 

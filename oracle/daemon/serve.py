@@ -81,6 +81,9 @@ LAST_STEP = 60.0
 JUMP = 5.0
 """A clock that moves by this many seconds more or less than the time that passed has been set."""
 
+CACHE_KIB = 2_048
+"""KiB of the index that each thread keeps: what changes is on few pages, and the system keeps the file anyway."""
+
 _QUICKEST = 0.05
 _PLANS_LOOK = 60.0
 """Seconds after which it is looked whether a plan is due."""
@@ -115,7 +118,9 @@ class Daemon:
         return HubLoop(self.root, self._open, self._attempts, self.stats, self._work_loop.notify)
 
     def _open(self) -> Context:
-        return Context.open(self.root.path, clock=self._clock, waker=self._waker, warn=self._warn)
+        context = Context.open(self.root.path, clock=self._clock, waker=self._waker, warn=self._warn)
+        context.index.database.cache_kib = CACHE_KIB
+        return context
 
     def _warn(self, line: str) -> None:
         """Log a warning. While `_state` is gone, that is the only fault worth logging."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from sys import intern
 from typing import Any
 
@@ -18,6 +19,8 @@ from oracle.store.root.layout import Root
 from oracle.store.root.lock import ensure_state
 
 _LEDGER, _SENT = "ledger.json", "sent.json"
+_PIECE = 500
+"""Rows of the ledger that are encoded at a time."""
 
 
 @dataclass(slots=True)
@@ -107,19 +110,32 @@ def _table(item: object) -> dict[str, Any]:
 
 def save(root: Root, ledger: SyncLedger) -> None:
     """Write the ledger. It is not synced: it can be found out again."""
-    content = {
-        "agreed": {path: [item.sha256, item.owner] for path, item in ledger.agreed.items()},
+    ensure_state(root)
+    steps.swap(f"{root.hub_files}/{_LEDGER}", *_drawn(ledger), scratch=root.hub_files)
+    save_sent(root, ledger.sent)
+    _kept[f"{root.hub_files}/{_LEDGER}"] = (stamp_of(root), ledger)
+
+
+def _drawn(ledger: SyncLedger) -> Iterator[bytes]:
+    """Yield the JSON of a ledger in pieces: what the encoder makes of it at once takes three times its size."""
+    agreed = ((path, [item.sha256, item.owner]) for path, item in ledger.agreed.items())
+    tables = {"agreed": agreed, "seen": ledger.seen.items(), "refused": ledger.refused.items()}
+    yield b"{"
+    for name, rows in tables.items():
+        left, mark = iter(rows), b""
+        yield f'"{name}":{{'.encode("ascii")
+        while piece := dict(islice(left, _PIECE)):
+            yield mark + _json(piece)[1:-1]
+            mark = b","
+        yield b"},"
+    rest = {
         "cursor": list(contents_of(ledger.cursor).values()),
-        "seen": ledger.seen,
-        "refused": ledger.refused,
         "due": sorted(ledger.due),
         "arrived": sorted(ledger.arrived),
         "rules": ledger.rules,
         "machine": ledger.machine,
     }
-    _write(root, _LEDGER, content)
-    save_sent(root, ledger.sent)
-    _kept[f"{root.hub_files}/{_LEDGER}"] = (stamp_of(root), ledger)
+    yield _json(rest)[1:]
 
 
 def save_sent(root: Root, sent: Mapping[str, str]) -> None:
@@ -178,5 +194,8 @@ def save_team(root: Root, view: TeamView) -> None:
 
 def _write(root: Root, name: str, content: object) -> None:
     ensure_state(root)
-    data = json.dumps(content, separators=(",", ":")).encode("ascii")
-    files.replace(f"{root.hub_files}/{name}", data, scratch=root.hub_files)
+    files.replace(f"{root.hub_files}/{name}", _json(content), scratch=root.hub_files)
+
+
+def _json(content: object) -> bytes:
+    return json.dumps(content, separators=(",", ":")).encode("ascii")

@@ -82,6 +82,15 @@ def test_marker_in_escapes_is_seen(seat: Seat):
     assert seat.run(data).stderr == b"deliver_skipped: missing_task_id\n"
 
 
+def test_a_link_to_the_script_is_the_hook(seat: Seat, tmp_path: Path):
+    link = tmp_path / "linked.py"
+    link.symlink_to(HOOK)
+    seat.dispatch("T-1")
+    data = json.dumps(seat.payload(f"Option B. {MARKER}")).encode()
+    subprocess.run([sys.executable, "-I", "-S", str(link)], input=data, env=seat.environ, check=True)
+    assert seat.answers() == {"T-1": "Option B."}
+
+
 def test_stdin_that_is_closed_is_borne(seat: Seat):
     command = ["sh", "-c", 'exec "$0" -I -S "$1" <&-', sys.executable, str(HOOK)]
     done = subprocess.run(command, capture_output=True, env=seat.environ, check=False)

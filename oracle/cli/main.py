@@ -112,6 +112,7 @@ def _agree_on_language(call: Call, words: list[str]) -> list[str]:
     call.language = language if asked or language != ENGLISH or VARIABLE in os.environ else ""
     if language != ENGLISH:
         set_language(language)
+    call.unusable = tuple(fault.sentence for fault in faults)
     for fault in faults:
         call.warn(say("{what} {hint}", what=fault.sentence, hint=fault.hint))
     return words

@@ -128,6 +128,8 @@ class Call:
         """Whether everything is looked at first, and the hub of this Root is asked for news."""
         self.asks_hub = False
         """Whether the whole team's records are asked, in place of those of this machine."""
+        self.unusable: tuple[str, ...] = ()
+        """What this call warned of in the settings, which it does not repeat where it needs them."""
         self.words_only = ""
         """Why the models were left out of a search, "" if they were not."""
 
@@ -238,7 +240,7 @@ class Call:
                 with suppress(ReaderGone):
                     self.print_json({**beside, **_without_secrets(error).as_json()})
                 return error.exit_code
-        if f"{error.sentence} {error.hint}" in self._warned:
+        if error.sentence in self.unusable:
             error = UsageError(say("Nothing was done: this needs the file that can't be read."))
         error.sentence, error.hint = spoken(error.sentence), spoken(error.hint)
         error = _without_secrets(error)

@@ -137,6 +137,8 @@ def _check_place(context: Context, out: str, *, force: bool) -> str:
         raise UsageError(say("{path} is a folder.", path=path), hint=say("Name a file in it."))
     if os.path.lexists(path) and not force:
         raise _exists(path)
+    if os.path.islink(path) or (os.path.lexists(path) and not os.path.isfile(path)):  # a device must never be replaced
+        raise UsageError(say("{path} is not a regular file.", path=path), hint=say("Choose another name."))
     return path
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from base64 import b64encode
 from hashlib import sha256
@@ -204,6 +205,18 @@ def test_it_is_not_much_larger_than_its_records(root: Path, tmp_path: Path, word
     assert made.records == 300
     assert made.size <= 1.2 * size + 300_000
     assert 'id="graph"' in html
+
+
+def test_force_replaces_no_pipe_and_no_link(shop: Path, tmp_path: Path) -> None:
+    """A device stands for neither: only root could make one here. Replacing `/dev/null` breaks a machine."""
+    (tmp_path / "kept.html").write_text("kept")
+    (tmp_path / "link.html").symlink_to("kept.html")
+    os.mkfifo(tmp_path / "pipe.html")
+    for name in ("link.html", "pipe.html"):
+        with Context.open(str(shop)) as context, pytest.raises(UsageError, match="not a regular file"):
+            export.export(context, str(tmp_path / name), language="en", force=True)
+    assert (tmp_path / "kept.html").read_text() == "kept"
+    assert (tmp_path / "pipe.html").is_fifo()
 
 
 def test_an_existing_file_is_replaced_only_by_force(shop: Path, tmp_path: Path) -> None:

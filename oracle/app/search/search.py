@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from contextlib import contextmanager
 
@@ -103,6 +102,8 @@ def _search(
 @contextmanager
 def _uncollected() -> Iterator[None]:
     """Look for no garbage while the block runs: a search makes no cycles, and among its values the looks take a fifth of it."""
+    import gc
+
     was_on = gc.isenabled()
     gc.disable()
     try:

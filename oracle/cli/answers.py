@@ -83,5 +83,5 @@ def _claim(item: Cited, path: str) -> str:
 
 
 def _marks(checked: CheckedRecord) -> list[str]:
-    names = [f"{item.named.name} {item.liveness.value}" for item in checked.worst_names]
+    names = [f"{item.named.name} {spoken(item.liveness.shown)}" for item in checked.worst_names]
     return [f"[{'; '.join(names)}]"] if names else []

@@ -310,9 +310,9 @@ def require_writer(seat: str, relpath: str, *, folder: str = "") -> None:
 _STATES: Mapping[str, str] = {str(one): one for one in say_each(
     "open", "claimed", "claim-expired", "with-memory-seat", "answered", "delivered", "consumed-unanswered", "unnotified",
     "consumed", "conflict", "acked", "superseded", "retired", "investigating", "resolved", "completed", "gone",
-    "pending", "in_progress", "done", "blocked",
+    "pending", "in_progress", "done", "blocked", "moved", "live", "unchecked",
 )}  # fmt: skip
-"""The words for how far a handoff, a record or a step is. Files, options and JSON hold them as they are."""
+"""The words for how far a handoff, a record or a step is, or whether a name is there. Files, options and JSON keep them."""
 
 
 def say_state(word: str) -> str:

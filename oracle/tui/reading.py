@@ -78,7 +78,7 @@ class RecordPane:
                 "line {line}: {name} is {state}",
                 line=item.named.line,
                 name=item.named.name,
-                state=item.liveness.value,
+                state=item.liveness.shown,
             )
             yield say("{fact} ({detail})", fact=fact, detail=item.detail) if item.detail else fact
 

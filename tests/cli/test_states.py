@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from oracle.app.codebase.stale_names import Liveness
 from oracle.cli.i18n.translate import set_language
 from oracle.cli.main import run
 from oracle.domain.delivery.handoffs import HandoffStep
@@ -17,7 +18,14 @@ from oracle.domain.records.drafts import STATUSES
 from oracle.wording import speak, spoken
 from tests.app.squad import Squad
 
-STATES = sorted({*(step.value for step in HandoffStep if step is not HandoffStep.NONE), *STATUSES, *STEPS, "gone"})
+STATES = sorted(
+    {
+        *(step.value for step in HandoffStep if step is not HandoffStep.NONE),
+        *STATUSES,
+        *STEPS,
+        *(one.value for one in Liveness),
+    }
+)
 
 
 @pytest.fixture

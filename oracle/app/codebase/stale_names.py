@@ -17,7 +17,7 @@ from oracle.app.records.views import Summary
 from oracle.domain import timestamps
 from oracle.domain.links.code_names import Named, NameKind, names_in
 from oracle.domain.markdown.documents import Document
-from oracle.domain.names import project_of
+from oracle.domain.names import project_of, say_state
 from oracle.domain.values import value
 from oracle.store.markdown import records
 from oracle.store.root import projects
@@ -35,6 +35,11 @@ class Liveness(StrEnum):
     MOVED = "moved"
     LIVE = "live"
     UNCHECKED = "unchecked"
+
+    @property
+    def shown(self) -> str:
+        """The word as people read it."""
+        return say_state(self.value)
 
 
 _SEVERITY = list(Liveness)

@@ -8,7 +8,7 @@ from oracle.cli import completion, plain_list
 from oracle.cli.completion import CHECK_NAMES
 from oracle.cli.listing import record_json, records_table, with_chains
 from oracle.cli.options import Filters, Fresh, Full, Project, option, single
-from oracle.cli.output import Table, emphasise, print_table, write_out
+from oracle.cli.output import Table, emphasise, on_terminal, print_table, write_out
 from oracle.cli.session import Call
 from oracle.domain.spelling import suggest
 from oracle.errors import NotInMemory, UsageError
@@ -151,7 +151,14 @@ def _stale(call: Call, context: Context, project: str, fresh: bool) -> Found:
             )
         )
     rows = [
-        (item.record.slug, str(one.named.line), one.named.sort.value, one.named.name, one.liveness.value, one.detail)
+        (
+            item.record.slug,
+            str(one.named.line),
+            one.named.sort.value,
+            one.named.name,
+            on_terminal(one.liveness.shown),
+            one.detail,
+        )
         for item in found.records
         for one in item.worst_names
     ]

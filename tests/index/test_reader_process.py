@@ -107,7 +107,8 @@ def test_a_rebuild_in_two_processes_prints_what_one_prints(
 def test_a_printer_that_fails_is_made_up_for(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lay_out(root, 60)
     monkeypatch.setattr(rebuild, "_MANY", 10)
-    monkeypatch.setattr(reader_process, "_PRINT", "import sys; sys.exit(3)")
+    monkeypatch.setattr(rebuild, "_BATCH", 7)
+    monkeypatch.setattr(reader_process, "_PRINT", "no request, so the second process ends")
     with Oracle.open(str(root)) as oracle:
         report = oracle.reconcile(rebuild=True)
         assert report.printed == len(snapshot(root))

@@ -26,7 +26,8 @@ _BLOCK = r"""(?x)(?P<fence>`{3,}(?=[^`]*\Z)|~{3,})
 _CLOSER = r"(?m)^ {0,3}(`{3,}|~{3,})[ \t]*$"
 _BLANKS = re.compile(r"[ \t]*")
 _BLANK = (" ", "\t")
-_SPECIAL_FIRST = frozenset(" \t>-+*_#`~<=0123456789")
+_NO_PLAIN_LINE = r"(?m)^[ \t>\-+*_#`~<=0-9]"
+_CODE_LINE = r"[^ \t\n][^\n]*"
 
 
 def unify_line_ends(text: str) -> str:
@@ -158,6 +159,8 @@ class _Blocks:
         text = self._text
         start = 0
         while start <= len(text):
+            if not self._stack and start >= self._comment_end:
+                start = self._skip_fenced(start) if self._fence is not None else self._skip_plain(start)
             end = text.find("\n", start)
             if end < 0:
                 end = len(text)
@@ -167,9 +170,33 @@ class _Blocks:
         self._end_paragraph(len(text))
         return sorted(self._spans)
 
+    def _skip_plain(self, start: int) -> int:
+        """Read lines of plain text and empty ones from the start of a line: most need no closer look. Return where the next is."""
+        text = self._text
+        special = compiled(_NO_PLAIN_LINE).search(text, start)
+        stop = special.start() if special else len(text)
+        while start < stop:
+            if text[start] == "\n":
+                self._end_paragraph(start)
+                start += 1
+                continue
+            if self._paragraph < 0:
+                self._paragraph = start
+            gap = text.find("\n\n", start, stop)
+            start = gap + 1 if gap >= 0 else stop
+        return stop
+
+    def _skip_fenced(self, start: int) -> int:
+        """Read the lines of an open fence outside of lists and quotes. Return where the line is that closes it."""
+        char, length = self._fence or ("`", 1)
+        closer = compiled(_CLOSER).search(self._text, start)
+        while closer and (closer[1][0] != char or len(closer[1]) < length):
+            closer = compiled(_CLOSER).search(self._text, closer.end())
+        stop = closer.start() if closer else len(self._text)
+        self._spans += [line.span() for line in compiled(_CODE_LINE).finditer(self._text, start, stop)]
+        return stop
+
     def _read_line(self, start: int, end: int) -> None:
-        if not self._stack and self._fence is None and self._is_read_at_once(start, end):
-            return
         line = _Line(self._text[start:end])
         depth = self._match_containers(line)
         if self._fence is not None:
@@ -191,18 +218,6 @@ class _Blocks:
             self._end_paragraph(start)
             del self._stack[depth:]
         self._open_blocks(line, start)
-
-    def _is_read_at_once(self, start: int, end: int) -> bool:
-        """Read an empty line, or one of plain text: most lines need no closer look. Returns whether it is one."""
-        if start == end:
-            self._end_paragraph(start)
-            self._is_bare = False
-            return True
-        if self._text[start] in _SPECIAL_FIRST:
-            return False
-        if self._paragraph < 0:
-            self._paragraph = start
-        return True
 
     def _match_containers(self, line: _Line) -> int:
         depth = 0

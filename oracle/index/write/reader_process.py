@@ -38,13 +38,15 @@ Batch = tuple[Patterns, list[Item]]
 _Request = tuple[list[str] | None, tuple[str, ...], tuple[str, ...], list[tuple[str, str, tuple[int, ...]]]]
 """Task prefixes, component suffixes, the spellings of the repository's folder, and the items."""
 
+_PRINT: _Request = (None, (), (), [])
+"""The request to print the links. It holds no item, as no batch does."""
+
 _IN_FLIGHT = 3
 _LENGTH = 8
 _PIPE = 1 << 20
 """The size of a pipe in bytes, where the system allows it. An answer waits in it while the first process is busy."""
 
 _LOAD = "import sys; sys.path.insert(0, sys.argv[1]); from oracle.index.write import reader_process; "
-_PRINT = _LOAD + "reader_process.print_links(sys.argv[2])"
 _START = _LOAD + "reader_process.serve(sys.argv[2])"
 
 
@@ -95,6 +97,23 @@ class ReaderProcess:
             self._ask(batch)
         while waiting:
             yield from self._answer(waiting.popleft())
+
+    def print_everything(self, connection: sqlite3.Connection) -> int:
+        """Print both sides of the projections, the links in the second process. Returns the number of files.
+
+        The caller holds the write lock for both and has committed.
+        """
+        if self._process is not None and self._process.stdout is not None:
+            self._requests.put(marshal.dumps(_PRINT))
+            printed = projections.print_side(connection, self._root, BACKLINKS)
+            try:
+                printed += int.from_bytes(_receive(self._process.stdout), "big")
+            except EOFError:
+                self.__exit__()
+            else:
+                projections.note_printed(connection, self._root)
+                return printed
+        return projections.print_all(connection, self._root)
 
     def _start(self) -> None:
         self._process = _launch(_START, self._root)
@@ -155,32 +174,6 @@ def _feed(stream: IO[bytes], requests: SimpleQueue[bytes]) -> None:
             return
 
 
-def print_everything(connection: sqlite3.Connection, root: Root) -> int:
-    """Print both sides of the projections, the links in a second process. Returns the number of files.
-
-    The caller holds the write lock for both and has committed.
-    """
-    helper = _launch(_PRINT, root)
-    if helper is None:
-        return projections.print_all(connection, root)
-    try:
-        printed = projections.print_side(connection, root, BACKLINKS)
-        answer, _ = helper.communicate()
-    finally:
-        helper.kill()
-    if helper.returncode != 0 or not answer.strip().isdigit():
-        return projections.print_all(connection, root)
-    projections.note_printed(connection, root)
-    return printed + int(answer)
-
-
-def print_links(path: str) -> None:
-    """Print the links of a Root and write their number; runs in the second process."""
-    database = Database(Root(path))
-    sys.stdout.write(str(projections.print_side(database.connect(), database.root, LINKS)))
-    database.close()
-
-
 def _launch(program: str, root: Root) -> subprocess.Popen[bytes] | None:
     """Start a second process. Returns None on a machine with one core, or if it cannot be started."""
     if (os.cpu_count() or 1) < 2 or not sys.executable:
@@ -200,16 +193,26 @@ def _launch(program: str, root: Root) -> subprocess.Popen[bytes] | None:
 
 
 def serve(path: str) -> None:
-    """Answer batches from standard input until it ends; runs in the second process."""
+    """Answer requests from standard input until it ends; runs in the second process."""
     root = Root(path)
     while (request := _next(sys.stdin.buffer)) is not None:
         prefixes, suffixes, folders, items = request
         known = None if prefixes is None else frozenset(prefixes)
         patterns = Patterns(known, suffixes, repository=partial(tuple, folders))
         batch = [(path, slug, Stat(*stat)) for path, slug, stat in items]
-        answer = marshal.dumps([tuple(found) for found in read_batch(root, patterns, batch)])
+        found = [tuple(one) for one in read_batch(root, patterns, batch)]
+        answer = marshal.dumps(found) if items else _print_links(root).to_bytes(_LENGTH, "big")
         sys.stdout.buffer.write(len(answer).to_bytes(_LENGTH, "big") + answer)
         sys.stdout.buffer.flush()
+
+
+def _print_links(root: Root) -> int:
+    """Print the links of a Root; return the number of files."""
+    database = Database(root)
+    try:
+        return projections.print_side(database.connect(), root, LINKS)
+    finally:
+        database.close()
 
 
 def _next(stream: IO[bytes]) -> _Request | None:

@@ -17,8 +17,8 @@ from oracle.index.listing import list_folder
 from oracle.index.reports import SMALLEST_TREE, Progress, ReconcileReport, count_own, emptied
 from oracle.index.scan import add_folder
 from oracle.index.schema import INDICES, SCHEMA_VERSION
-from oracle.index.write import projection_checks, projections
-from oracle.index.write.reader_process import Batch, Item, ReaderProcess, print_everything, read_batch
+from oracle.index.write import projection_checks
+from oracle.index.write.reader_process import Batch, Item, ReaderProcess, read_batch
 from oracle.index.write.reading import Reading
 from oracle.index.write.rows import (
     INSERT_EDGE,
@@ -50,21 +50,23 @@ def rebuild(
     database.create()
     began = time.monotonic_ns()
     configuration = scan.configuration_stamp(root)  # before it is read: a change meanwhile shows at the next look
-    with database.unsynchronised() as connection:
-        taken = _fill(connection, root, now_ns=now_ns, progress=progress)
-        with immediate(connection):
-            for statement in INDICES:
-                connection.execute(statement)
-            writer = Writer(connection, root, now_ns=now_ns, bulk=True)
-            _check_configuration(writer, connection)
-            writer.settle()
-            set_meta(connection, "configuration", configuration)
-            set_meta(connection, VERSION, str(now_ns))
-            set_meta(connection, "full_look", f"{now_ns} {time.monotonic_ns() - began}")
-            set_meta(connection, "ready", SCHEMA_VERSION)
-    if progress is not None:
-        progress(taken, say("records linked"))
-    return ReconcileReport(taken, 0, _print(database, taken), rebuilt=True)
+    with ReaderProcess(root) as helper:
+        with database.unsynchronised() as connection:
+            taken = _fill(connection, helper, root, now_ns=now_ns, progress=progress)
+            with immediate(connection):
+                for statement in INDICES:
+                    connection.execute(statement)
+                writer = Writer(connection, root, now_ns=now_ns, bulk=True)
+                _check_configuration(writer, connection)
+                writer.settle()
+                set_meta(connection, "configuration", configuration)
+                set_meta(connection, VERSION, str(now_ns))
+                set_meta(connection, "full_look", f"{now_ns} {time.monotonic_ns() - began}")
+                set_meta(connection, "ready", SCHEMA_VERSION)
+        if progress is not None:
+            progress(taken, say("records linked"))
+        printed = helper.print_everything(database.connect()) if database.is_printed else 0
+    return ReconcileReport(taken, 0, printed, rebuilt=True)
 
 
 def _check_configuration(writer: Writer, connection: sqlite3.Connection) -> None:
@@ -76,14 +78,9 @@ def _check_configuration(writer: Writer, connection: sqlite3.Connection) -> None
         writer.patterns_of(f"{folder}/any")
 
 
-def _print(database: Database, taken: int) -> int:
-    if not database.is_printed:
-        return 0
-    print_projections = projections.print_all if taken < _MANY else print_everything
-    return print_projections(database.connect(), database.root)
-
-
-def _fill(connection: sqlite3.Connection, root: Root, *, now_ns: int, progress: Progress | None) -> int:
+def _fill(
+    connection: sqlite3.Connection, helper: ReaderProcess, root: Root, *, now_ns: int, progress: Progress | None
+) -> int:
     """Insert every record into the empty tables, in several commits. Returns the number of records."""
     with immediate(connection):
         set_meta(connection, "print_all", "1")
@@ -99,12 +96,11 @@ def _fill(connection: sqlite3.Connection, root: Root, *, now_ns: int, progress: 
             taken += len(batch[1])
             if taken >= _MANY:
                 break
-        with ReaderProcess(root) as helper:
-            for found in helper.read(batches):
-                filler.add(found)
-                taken += 1
-                if taken % _STEP == 0:
-                    _step(connection, taken, progress)
+        for found in helper.read(batches):
+            filler.add(found)
+            taken += 1
+            if taken % _STEP == 0:
+                _step(connection, taken, progress)
         filler.flush()
     except BaseException:
         connection.execute("ROLLBACK")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Sequence
 from functools import cache
+from threading import Lock
 
 from oracle.index import fold
 from oracle.index.db import chunks, is_hiding, marks
@@ -36,22 +37,23 @@ class Stemmer:
         )
         self._connection.execute("CREATE VIRTUAL TABLE stem USING fts5vocab(word, instance)")
         self._known: dict[str, str] = {}
-        self._rows = 0
+        self._lock = Lock()
 
     def stems(self, words: Iterable[str]) -> dict[str, str]:
-        """Return the stem of each word, a run of letters and digits in lower case."""
+        """Return the stem of each word, a run of letters and digits in lower case. Any thread may ask."""
         wanted = list(dict.fromkeys(words))
-        unknown = [word for word in wanted if word not in self._known]
-        if unknown:
-            self._rows += 1
-            self._connection.execute("INSERT INTO word(rowid, text) VALUES (?, ?)", (self._rows, " ".join(unknown)))
-            rows = self._connection.execute("SELECT term, offset FROM stem WHERE doc = ?", (self._rows,)).fetchall()
-            self._known.update(dict.fromkeys(unknown, ""))
-            if len(rows) == len(unknown):
-                self._known.update((unknown[at], term) for term, at in rows)
-            else:
-                self._known.update((word, word) for word in unknown)
-        return {word: self._known[word] for word in wanted}
+        with self._lock:
+            unknown = [word for word in wanted if word not in self._known]
+            found = self._read(unknown) if unknown else []
+            if len(found) != len(unknown):  # the tokenizer parts a word at a letter that it does not know
+                found = [stems[0] if len(stems := self._read([word])) == 1 else word for word in unknown]
+            self._known.update(zip(unknown, found, strict=True))
+            return {word: self._known[word] for word in wanted}
+
+    def _read(self, words: Sequence[str]) -> list[str]:
+        self._connection.execute("INSERT INTO word(word) VALUES ('delete-all')")
+        self._connection.execute("INSERT INTO word(rowid, text) VALUES (1, ?)", (" ".join(words),))
+        return [term for (term,) in self._connection.execute("SELECT term FROM stem ORDER BY offset")]
 
 
 @cache

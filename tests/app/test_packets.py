@@ -138,7 +138,7 @@ def test_a_newer_memory_ranks_above_the_stronger_one_that_it_contradicts(oracle:
     }
     assert before[old] > before[alone]
     new = remember(
-        oracle, "preference", "No deploy", "Deploy the shop never.", importance=0.2, confidence=0.2,
+        oracle, "preference", "No deploy", "Deploy the shop on no day.", importance=0.2, confidence=0.2,
         edges=(("contradicts", old),),
     )  # fmt: skip
     after = {

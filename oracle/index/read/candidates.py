@@ -7,9 +7,9 @@ a Root. Words are taken rarest first until a budget of rows is spent. Of common 
 from __future__ import annotations
 
 import sqlite3
+from _thread import allocate_lock  # `threading` would cost each short program a millisecond
 from collections.abc import Iterable, Sequence
 from functools import cache
-from threading import Lock
 
 from oracle.index import fold
 from oracle.index.db import chunks, is_hiding, marks
@@ -37,7 +37,7 @@ class Stemmer:
         )
         self._connection.execute("CREATE VIRTUAL TABLE stem USING fts5vocab(word, instance)")
         self._known: dict[str, str] = {}
-        self._lock = Lock()
+        self._lock = allocate_lock()
 
     def stems(self, words: Iterable[str]) -> dict[str, str]:
         """Return the stem of each word, a run of letters and digits in lower case. Any thread may ask."""

@@ -298,7 +298,9 @@ def _meant(context: Context, target: str) -> Summary:
         )
     raise NotInMemory(
         say("not_in_memory_db: no memory is called {target!r} or says it.", target=target),
-        hint=say("See what is remembered: `oracle search {target!r}`.", target=target),
+        hint=say(
+            "To see memories of a type: `oracle backlinks entity:key:memory/project`, or `user`, `feedback`, `reference`."
+        ),
     )
 
 

@@ -54,7 +54,7 @@ class NowPane:
         if not found:
             yield plain(say("No handoff is open."), FAINT)
             return
-        states = joined(LIST, [say("{state} {count}", state=name, count=n) for name, n in self.now.states.items()])
+        states = joined(LIST, [say("{state} {count}", state=word, count=n) for _, word, n in self.now.states_shown])
         count = say_many("{n} open handoff: {states}", "{n} open handoffs: {states}", n=len(found), states=states)
         yield plain(count, STRONG)
         headings = say_each("task", "state", "age", "next step", "project", "from", "to")

@@ -186,14 +186,14 @@ def timeline(context: Context, address: PageQuery) -> RoomPage:
 
 def handoffs(context: Context, address: PageQuery) -> RoomPage:
     """Show handoffs of every state, the one that changed last first."""
-    from oracle.app.delivery.handoffs import STATES
+    from oracle.app.delivery.handoffs import states_shown
     from oracle.app.overview.now import list_handoffs
 
     found = list_handoffs(context, project=address.text("project"), state=address.text("state"))
     start = address.number("from", 0, 0, 1_000_000)
     items = found.items[::-1]
     shown = {"items": items[start : start + MOST_ROWS], "start": start, "count": len(items), "most": MOST_ROWS}
-    shown |= {"problems": found.problems, "states": STATES, "filters": address.parameters}
+    shown |= {"problems": found.problems, "states": states_shown(), "filters": address.parameters}
     return RoomPage("handoffs.html", say("Handoffs"), shown)
 
 

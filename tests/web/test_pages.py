@@ -109,6 +109,12 @@ def test_page_in_chinese(browser: Browser, address: str, title: str):
     assert "Skip to the content" not in html
 
 
+@pytest.mark.parametrize("address", ["/", "/handoffs"])
+def test_states_are_in_chinese_and_their_addresses_are_not(browser: Browser, address: str):
+    html = browser.get(address, **{"accept-language": "zh"}).text
+    assert re.search(r'(?:state=|value=")open"[^>]*>未结', html)
+
+
 @pytest.mark.parametrize(
     ("address", "text"),
     [("/handoff?task=Q-1", "提问"), (f"/handoff?task={DECISION}", "请人决定"), ("/graph?name=SHOP-12", "实体")],

@@ -26,6 +26,11 @@ from oracle.wording import Sentence, say
 STATES = tuple(step.value for step in HandoffStep if step is not HandoffStep.NONE)
 
 
+def states_shown() -> tuple[tuple[str, str], ...]:
+    """Return the states of handoffs as (name, word for people)."""
+    return tuple((state, say_state(state)) for state in STATES)
+
+
 @value
 class AnswerChoice:
     """One way to settle a conflict: the file of the answer that will count, and the command."""

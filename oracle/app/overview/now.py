@@ -17,6 +17,7 @@ from oracle.app.delivery.team import Team
 from oracle.domain import timestamps
 from oracle.domain.delivery.handoffs import Party
 from oracle.domain.delivery.task_queue import OPEN_STATES
+from oracle.domain.names import say_state
 from oracle.domain.values import AsJson, value
 from oracle.errors import OracleError
 from oracle.store.delivery import task_tree
@@ -51,6 +52,11 @@ class Now:
     def states(self) -> dict[str, int]:
         """How many open handoffs are in each state, the most common first."""
         return dict(Counter(item.handoff.state.step.value for item in self.handoffs).most_common())
+
+    @property
+    def states_shown(self) -> tuple[tuple[str, str, int], ...]:
+        """The states as (name, word for people, count)."""
+        return tuple((name, say_state(name), count) for name, count in self.states.items())
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form."""

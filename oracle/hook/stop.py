@@ -12,7 +12,7 @@ import time
 
 from oracle.app.context import Context
 from oracle.domain.delivery import addressing, markers
-from oracle.domain.delivery.addressing import Address
+from oracle.domain.delivery.addressing import Address, Answered
 from oracle.domain.delivery.markers import Fault, Marker
 from oracle.domain.injection import envelope
 from oracle.domain.names import check_name
@@ -120,7 +120,7 @@ def _deliver(marker: Marker, message: str, payload: HookPayload, run: HookRun, c
         raise Skipped("empty_answer", say("The last message has a marker but no answer."))
     if marker.seat == run.seat:
         raise Skipped("own_seat", say("The seat {seat} can't deliver to itself.", seat=marker.seat))
-    where = _address(marker, payload, run, context)
+    where = _address(marker, text, payload, run, context)
     from oracle.app.delivery.deliver import Delivery, deliver
     from oracle.app.root import note_hook
     from oracle.errors import DiskFailure, HandoffFailed, LockTimeout
@@ -183,8 +183,9 @@ def _says_something(text: str) -> bool:
     return any(map(str.isalnum, text))
 
 
-def _address(marker: Marker, payload: HookPayload, run: HookRun, context: Context) -> Address:
-    from oracle.app.delivery.dispatches import find_dispatches
+def _address(marker: Marker, text: str, payload: HookPayload, run: HookRun, context: Context) -> Address:
+    """Return where an answer goes, also one that differs from the first: `deliver` keeps it aside. Raises Skipped."""
+    from oracle.app.delivery.dispatches import find_dispatches, has_other_answer
 
     spoken = addressing.TurnContext()
     if not (marker.task_id and marker.project):
@@ -192,6 +193,8 @@ def _address(marker: Marker, payload: HookPayload, run: HookRun, context: Contex
     tasks = {marker.task_id, spoken.task_id}
     found = find_dispatches(context, run.seat, project=marker.project, tasks=tasks, environ=run.environ)
     where = addressing.address(marker, found.dispatches, context=spoken, rosters=found.rosters)
+    if isinstance(where, Answered) and where.address and has_other_answer(context, where.address.task_id, text):
+        return where.address
     if isinstance(where, Fault):
         raise Skipped(where.code, joined(" ", [where.sentence, *found.problems]))
     return where

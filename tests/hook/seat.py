@@ -93,6 +93,13 @@ class Seat:
 
     def answers(self) -> dict[str, str]:
         """Return the answers that stand, by task."""
+        return {task: text for task, text in self._texts().items() if ".conflict-" not in task}
+
+    def conflicts(self) -> list[str]:
+        """Return the answers that were kept aside."""
+        return [text for task, text in self._texts().items() if ".conflict-" in task]
+
+    def _texts(self) -> dict[str, str]:
         found = {path.stem: json.loads(path.read_bytes()) for path in Path(self.root.responses).glob("*.json")}
         return {task: str(content.get("answer")) for task, content in found.items()}
 

@@ -396,9 +396,47 @@ def test_other_answer_is_a_conflict_and_is_kept_aside(seat: Seat):
     seat.run(seat.payload("one [DELIVER:seat=planner task_id=T-404 project=install]"))
     done = seat.run(seat.payload("two [DELIVER:seat=planner task_id=T-404 project=install]"))
     assert done.stderr == b"deliver_skipped: conflict\n"
-    assert seat.answers()["T-404"] == "one"
-    assert len(list(Path(seat.root.responses).glob("T-404.conflict-*.json"))) == 1
+    assert (seat.answers(), seat.conflicts()) == ({"T-404": "one"}, ["two"])
     assert [entry.kind for entry in inbox.read(seat.root, time.time()).waiting] == ["wake"]
+
+
+@pytest.mark.parametrize("marker", [MARKER, "[DELIVER:seat=planner task_id=T-1]"])
+def test_other_answer_to_a_question_that_is_answered_is_kept_aside_and_said(seat: Seat, marker: str):
+    seat.dispatch("T-1", delivered="first")
+    done = seat.run(seat.payload(f"second {marker}"))
+    assert (done.stderr, seat.answers(), seat.conflicts()) == (
+        b"deliver_skipped: conflict\n",
+        {"T-1": "first"},
+        ["second"],
+    )
+    (kept,) = Path(seat.root.responses).glob("T-1.conflict-*.json")
+    assert kept.name in json.loads(done.stdout)["systemMessage"]
+    assert [line["what"] for line in seat.log()] == ["deliver_skipped: conflict"]
+
+
+def test_same_text_as_the_answer_that_stands_is_kept_nowhere(seat: Seat):
+    """The claims of the first answer play no part: a message has none."""
+    seat.dispatch("T-1", delivered="first\n")
+    done = seat.run(seat.payload(f"first {MARKER}"))
+    assert (done.stderr, seat.conflicts()) == (b"deliver_skipped: already_delivered\n", [])
+
+
+def test_task_that_is_completed_without_a_response_stays_so(seat: Seat):
+    seat.dispatch("T-1", delivered="first")
+    Path(seat.root.responses, "T-1.json").unlink()
+    before = seat.receipts()
+    done = seat.run(seat.payload(f"second {MARKER}"))
+    assert (done.stderr, seat.receipts()) == (b"deliver_skipped: already_delivered\n", before)
+
+
+def test_marker_without_a_task_keeps_nothing_aside_of_a_task_that_is_answered(seat: Seat):
+    """A transcript may complete a marker only with an open dispatch."""
+    seat.dispatch("T-1", delivered="first")
+    said = {"type": "user", "uuid": "u", "message": {"role": "user", "content": "task_id: T-1"}}
+    path = seat.workspace / "t.jsonl"
+    path.write_text(json.dumps(said) + "\n", encoding="utf-8")
+    done = seat.run(seat.payload("second [DELIVER:seat=planner]", transcript_path=str(path)))
+    assert (done.stderr, seat.conflicts()) == (b"deliver_skipped: already_delivered\n", [])
 
 
 @pytest.mark.parametrize(

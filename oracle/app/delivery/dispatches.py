@@ -16,7 +16,7 @@ from oracle.domain.records.decisions import DecisionPayload, resolve_command
 from oracle.domain.spelling import is_mistyped
 from oracle.domain.values import value
 from oracle.errors import CompletionRefused, MistypedTask, NotAsked, OracleError, OtherAsker
-from oracle.store.delivery import handoffs
+from oracle.store.delivery import handoffs, responses
 from oracle.store.root import profile
 from oracle.wording import LIST, joined, say
 
@@ -39,6 +39,13 @@ def dispatch_answered(folder: str, name: ReceiptName) -> Receipt | None:
 def is_answer(name: ReceiptName, dispatch: Receipt) -> bool:
     """Return whether a completion of this name goes to who sent a receipt, or to whom its answer is to go."""
     return dispatch.kind is not ReceiptKind.COMPLETION and name.target in (dispatch.name.source, dispatch.reply_to)
+
+
+def has_other_answer(context: Context, task_id: str, text: str) -> bool:
+    """Return whether a task has a response, and this does not say just this text, with whatever claims."""
+    path = responses.path_of(context.root, task_id)
+    answer = responses.parse(path).get("answer")
+    return os.path.lexists(path) and (not isinstance(answer, str) or answer.strip() != text)
 
 
 def refuse_decision(team: Team, task_id: str) -> None:

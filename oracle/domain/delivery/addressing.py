@@ -55,6 +55,13 @@ class Address:
     unsolicited: bool = False
 
 
+@value
+class Answered(Fault):
+    """The task that a marker names is answered already; `address` is where another answer to it belongs."""
+
+    address: Address | None = None
+
+
 def read_context(turns: Sequence[str]) -> TurnContext:
     """Return the last task id and the last project in the texts of user turns, oldest first."""
     tasks: list[str] = []
@@ -105,7 +112,10 @@ def address(
     if len([item for item in fitting if item.is_open]) > 1:
         return _fault(marker, "ambiguous_task", say("several open dispatches fit"))
     if fitting and marker.task_id:
-        return _fault(marker, "already_delivered", say("the dispatch is answered and consumed"))
+        fault = _fault(marker, "already_delivered", say("the dispatch is answered and consumed"))
+        projects = {item.project for item in fitting}
+        where = Address(projects.pop(), marker.task_id, marker.seat) if len(projects) == 1 else None
+        return Answered(fault.code, fault.sentence, fault.start, fault.end, where)
     others = [
         item
         for item in dispatches

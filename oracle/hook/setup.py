@@ -5,9 +5,12 @@ Everything goes into the files that an agent reads in every folder: the hooks of
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import shutil
-from collections.abc import Mapping, Sequence
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 
 from oracle.domain.markdown import managed_block
 from oracle.domain.values import value
@@ -23,6 +26,9 @@ PLUGIN = "oracle@memory-oracle"
 
 _NAME = "oracle"
 """The name of the MCP server in an agent's settings."""
+
+_HEADER = re.compile(rf"[ \t]*\[[ \t]*mcp_servers[ \t]*\.[ \t]*{_NAME}[ \t]*[\].]")
+"""The first line of a table of our server in TOML."""
 
 _FILES = {
     "claude": {HOOK: "settings.json", SKILL: "skills/oracle-memory/SKILL.md"},
@@ -103,9 +109,10 @@ def plan_removal(hosts: Sequence[Host], left: Sequence[str]) -> list[FileChange]
                 change = settings.plan_uninstall(path)
             if path == host.files[SERVER]:
                 change = replace_after(change, _without_server(path, change.after))
+            change = replace_after(change, change.after)
             if path == host.files[SKILL]:
-                change = replace_after(change, _without_skill(host.tool, change.after))
-            found.append(replace_after(change, change.after))
+                change = _without_skill(host.tool, change)
+            found.append(change)
     return [change for change in found if change.is_needed]
 
 
@@ -120,10 +127,16 @@ def _unchanged(path: str) -> FileChange:
     return FileChange(path, text, text)
 
 
-def _without_skill(tool: str, text: str | None) -> str | None:
-    if text is None or tool == "claude":
-        return None if text is not None and managed_block.is_signed(text) else text
-    return managed_block.take(text, skills.NAMES[skills.SESSION])
+def _without_skill(tool: str, change: FileChange) -> FileChange:
+    """Return the change without our skill. A backup keeps what a person changed in it."""
+    text, name = change.after, skills.NAMES[skills.SESSION]
+    if text is None:
+        return change
+    if tool == "claude":
+        after, is_edited = (None if managed_block.is_signed(text) else text), managed_block.is_edited(text)
+    else:
+        after, is_edited = managed_block.take(text, name), skills.is_edited(text, name)
+    return FileChange(change.path, change.before, after, keeps_backup=is_edited)
 
 
 # The MCP server in an agent's settings ----------------------------------------------------------------------------------
@@ -132,7 +145,7 @@ def _without_skill(tool: str, text: str | None) -> str | None:
 def _with_server(path: str, text: str | None, server: Mapping[str, object]) -> str:
     """Return settings with our server; one of that name stays as it is. Raises InvalidSettings."""
     if path.endswith(".toml"):
-        return _change_toml(path, text or "", server)
+        return _with_toml(path, text or "", server)
     content = settings_files.parse(path, text or "")
     servers = settings_files.table(content, "mcpServers", path)
     if text is not None and _NAME in servers:
@@ -145,10 +158,10 @@ def _without_server(path: str, text: str | None) -> str | None:
     if text is None:
         return None
     if path.endswith(".toml"):
-        return _change_toml(path, text, None)
+        return _without_toml(path, text)
     content = settings_files.parse(path, text)
     servers = content.get("mcpServers")
-    if not isinstance(servers, dict) or _NAME not in servers:
+    if not isinstance(servers, dict) or not _is_ours(servers.get(_NAME)):
         return text
     del servers[_NAME]
     if not servers:
@@ -156,24 +169,91 @@ def _without_server(path: str, text: str | None) -> str | None:
     return settings_files.render(content, text, path)
 
 
-def _change_toml(path: str, text: str, server: Mapping[str, object] | None) -> str:
-    """Return Codex's settings with our server, or without any for None; all else keeps its bytes. Raises InvalidSettings."""
-    import tomlkit
-    from tomlkit.exceptions import TOMLKitError
+def _is_ours(server: object) -> bool:
+    """Whether a server starts this program, as ours does: one of its name that a person made may do something else."""
+    if not isinstance(server, dict) or not isinstance(words := server.get("args"), list):
+        return False
+    return os.path.basename(str(server.get("command"))) == "oracle" and words[:1] == ["mcp"]
 
-    try:
-        document = tomlkit.parse(text)
-        servers = document.get("mcp_servers")
-        if server is None:
-            if servers is not None and _NAME in servers:
-                del servers[_NAME]
-            return document.as_string()
+
+def _with_toml(path: str, text: str, server: Mapping[str, object]) -> str:
+    """Return Codex's settings with our server; all else keeps its bytes. Raises InvalidSettings."""
+    import tomlkit
+
+    with _reading_toml(path):
+        servers = tomlkit.parse(text).get("mcp_servers")
         if servers is not None and _NAME in servers:
             return text
         tomlkit.parse(
             appended := f"{text}{'' if not text or text.endswith(chr(10)) else chr(10)}\n"
             + tomlkit.dumps({"mcp_servers": {_NAME: dict(server)}})
         )
+    return appended.removeprefix("\n") if not text else appended
+
+
+def _without_toml(path: str, text: str) -> str:
+    """Return Codex's settings without our server; all else keeps its bytes. Raises InvalidSettings."""
+    import tomlkit
+
+    with _reading_toml(path):
+        whole = tomllib.loads(text)
+        servers = whole.get("mcp_servers")
+        if not isinstance(servers, dict) or _NAME not in servers:
+            return text
+        del servers[_NAME]
+        cut = _cut_tables(text)
+        if _read_as(cut) in (whole, {key: value for key, value in whole.items() if key != "mcp_servers" or servers}):
+            return cut
+        document = tomlkit.parse(text)  # an inline table, or dotted keys, which a person wrote
+        del document["mcp_servers"][_NAME]
+        return document.as_string()
+
+
+def _cut_tables(text: str) -> str:
+    """Return a TOML text without the tables of our server, and without the empty line that is before it.
+
+    A table ends with its last value: what follows is a person's, and so is a line of comment inside.
+    """
+    lines = text.split("\n")
+    kept: list[str] = []
+    at = 0
+    while at < len(lines):
+        end = _end_of_table(lines, at) if (header := _HEADER.match(lines[at])) else at
+        if header is None or end == at:
+            kept.append(lines[at])
+            at += 1
+            continue
+        if header[0].endswith("]") and len(kept) > 1 and not kept[-1].strip():
+            kept.pop()
+        kept += [line for line in lines[at:end] if line.lstrip().startswith("#")]
+        at = end
+    return "\n".join(kept)
+
+
+def _end_of_table(lines: Sequence[str], start: int) -> int:
+    """Return the index after the last value of the table that begins at `start`, `start` if that is no table."""
+    ends = [at for at in range(start + 1, len(lines)) if lines[at].lstrip().startswith("[")]
+    for following in (*ends, len(lines)):
+        whole = _read_as("\n".join(lines[start:following]))
+        if whole is not None:
+            return next(
+                end for end in range(start + 1, following + 1) if _read_as("\n".join(lines[start:end])) == whole
+            )
+    return start
+
+
+def _read_as(text: str) -> dict[str, object] | None:
+    try:
+        return tomllib.loads(f"{text}\n")
+    except tomllib.TOMLDecodeError:
+        return None
+
+
+@contextlib.contextmanager
+def _reading_toml(path: str) -> Iterator[None]:
+    from tomlkit.exceptions import TOMLKitError
+
+    try:
+        yield
     except (TOMLKitError, ValueError, TypeError) as error:
         raise settings_files.misshapen(path, say("can't be read as TOML")) from error
-    return appended.removeprefix("\n") if not text else appended

@@ -60,7 +60,7 @@ def plan_at(path: str, tool: str, role: str, text: str) -> FileChange:
             path, before, managed_block.sign(text), before is not None and managed_block.is_edited(before)
         )
     after = managed_block.put(before or "", NAMES[role], _without_frontmatter(text))
-    return FileChange(path, before, after, _is_edited(before, NAMES[role]))
+    return FileChange(path, before, after, is_edited(before, NAMES[role]))
 
 
 def plan_uninstall(workspace: str, *, tool: str, seat: str = "") -> list[FileChange]:
@@ -89,7 +89,7 @@ def _sections_out(path: str, names: list[str]) -> FileChange:
     after = before
     for name in names:
         after = managed_block.take(after, name)
-    return FileChange(path, before, after or None, any(_is_edited(before, name) for name in names))
+    return FileChange(path, before, after or None, any(is_edited(before, name) for name in names))
 
 
 def read_skill(role: str) -> str:
@@ -142,7 +142,8 @@ def _read(path: str) -> str | None:
     return text
 
 
-def _is_edited(text: str | None, name: str) -> bool:
+def is_edited(text: str | None, name: str) -> bool:
+    """Return whether a person changed the section of that name on a page. Raises BrokenMarks."""
     return any(section.is_edited for section in managed_block.find(text or "") if section.name == name)
 
 

@@ -128,6 +128,90 @@ def test_undo_takes_only_ours_out_of_a_file_that_changed_since(home: Path):
     assert (home / ".gemini/settings.json").read_bytes() == FILES[".gemini/settings.json"].encode()
 
 
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    "added",
+    [
+        "# a note of mine\n",
+        '# a note\n[projects."/x"]\ntrust_level = "trusted" # so\n',
+        "\n# far\n\n[a]\n# b\n",
+        "# no end",
+    ],
+)
+@pytest.mark.parametrize("before", ["", "model = 'x'  # so\n"])
+def test_undo_leaves_what_was_appended_to_the_settings_of_codex(home: Path, before: str, added: str, line_end: str):
+    path = home / ".codex/config.toml"
+    old, new = (text.replace("\n", line_end).encode() for text in (before, added))
+    path.write_bytes(old)
+    run(["setup", "--yes"])
+    path.write_bytes(path.read_bytes() + new)
+    assert run(["setup", "--undo"]) == 0
+    assert path.read_bytes() == old + new
+
+
+def test_undo_takes_no_comment_with_the_server_of_codex(home: Path):
+    path = home / ".codex/config.toml"
+    path.write_text("a = 1\n")
+    run(["setup", "--yes"])
+    text = (
+        path.read_text()
+        .replace("\nargs", "\n# why\nargs")
+        .replace("[mcp_servers.oracle]", "# above\n[mcp_servers.oracle]")
+    )
+    path.write_text(f'{text}# env\n[mcp_servers.oracle.env]\nX = """\n[y]\n"""\n# last\n')
+    assert run(["setup", "--undo"]) == 0
+    assert path.read_text() == "a = 1\n\n# above\n# why\n# env\n# last\n"
+
+
+@pytest.mark.parametrize("name", [".codex/AGENTS.md", ".gemini/GEMINI.md"])
+def test_undo_leaves_what_was_appended_to_a_page_on_its_line(home: Path, name: str):
+    page = home / name
+    page.write_bytes(b"# Rules")
+    run(["setup", "--yes"])
+    page.write_bytes(page.read_bytes() + b"Be kind.\n")
+    assert run(["setup", "--undo"]) == 0
+    assert page.read_bytes() == b"# Rules\nBe kind.\n"
+
+
+@pytest.mark.parametrize("name", [".codex/AGENTS.md", ".gemini/GEMINI.md", ".claude/skills/oracle-memory/SKILL.md"])
+def test_undo_keeps_what_was_changed_inside_of_the_skill(home: Path, name: str, capsys: pytest.CaptureFixture[str]):
+    run(["setup", "--yes"])
+    page = home / name
+    page.write_text(changed := page.read_text().replace("\n<!-- memory-oracle:", "\nMy own line.\n<!-- memory-oracle:"))
+    assert run(["setup", "--undo"]) == 0
+    backup = page.with_name(f"{page.name}.bak")
+    assert backup.read_text() == changed
+    assert str(backup) in capsys.readouterr().err
+
+
+def test_undo_leaves_a_server_of_that_name_that_was_there(home: Path):
+    path = home / ".gemini/settings.json"
+    mine = {"oracle": {"command": "mine"}}
+    path.write_text(json.dumps({"mcpServers": mine}))
+    run(["setup", "--yes"])
+    path.write_text(json.dumps({**json.loads(path.read_text()), "security": {}}))
+    assert run(["setup", "--undo"]) == 0
+    assert json.loads(path.read_text()) == {"mcpServers": mine, "security": {}}
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_an_undo_of_one_agent_leaves_the_others(home: Path, tool: str, capsys: pytest.CaptureFixture[str]):
+    for name in (".claude/settings.json", ".gemini/settings.json", ".codex/hooks.json"):
+        (home / name).write_text("{}")  # copies of equal bytes
+    before = state(home)
+    run(["setup", "--yes"])
+    with_all = state(home)
+    assert run(["setup", "--undo", "--tool", tool]) == 0
+    after = state(home)
+    for name in with_all:
+        if not name.startswith(".local"):
+            assert after.get(name) == (before.get(name) if f".{tool}" in name else with_all[name])
+    assert run(["setup", "--undo", "--tool", tool]) == 2
+    assert f"There is no set-up of {tool} to undo" in capsys.readouterr().err
+    assert run(["setup", "--undo"]) == 0
+    assert state(home) == before
+
+
 @pytest.mark.parametrize(
     "broken", [".claude/settings.json", ".claude.json", ".codex/config.toml", ".gemini/settings.json"]
 )

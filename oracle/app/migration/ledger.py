@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from oracle.domain.values import NOTHING, value
@@ -99,10 +99,14 @@ class Ledger:
             self._entries = [entry for entry in self._entries if not self._is_idle(entry)]
             self._write()
 
-    def undo(self) -> Undone:
-        """Put back every file that is still as the migration left it, the last change first, and forget the ledger."""
+    def undo(self, only: Container[str] | None = None) -> Undone:
+        """Put back every file that is still as the migration left it, the last change first, and forget its entries.
+
+        With `only`, the other paths keep their entries, and an undo of them is still possible.
+        """
         restored, left = [], []
-        for entry in reversed([one for one in self._entries if "folder" not in one]):
+        wanted = [one for one in self._entries if "folder" not in one and (only is None or one["path"] in only)]
+        for entry in reversed(wanted):
             now, was = _state(entry["path"]), self._before(entry)
             if now == was:
                 continue
@@ -112,7 +116,7 @@ class Ledger:
             self._restore(entry)
             restored.append(entry["path"])
         made = [entry["path"] for entry in self._entries if "folder" in entry]
-        self._forget()
+        self._forget(wanted)
         for folder in sorted(made, key=len, reverse=True):
             with contextlib.suppress(OSError):
                 folders.remove(folder)
@@ -193,10 +197,15 @@ class Ledger:
             files.set_time(path, entry["mtime_ns"])
         files.set_mode(path, was["mode"])
 
-    def _forget(self) -> None:
-        for entry in self._entries:
-            if entry.get("saved"):
-                files.discard(f"{self.folder}/{entry['saved']}")
+    def _forget(self, done: list[dict[str, Any]]) -> None:
+        """Remove the entries of files, and all of the ledger with the last of them. Files of equal bytes share a copy."""
+        self._entries = [entry for entry in self._entries if entry not in done]
+        needed = {entry["saved"] for entry in self._entries}
+        for saved in {entry["saved"] for entry in done} - needed - {None}:
+            files.discard(f"{self.folder}/{saved}")
+        if self.paths:
+            self._write()
+            return
         files.discard(self._file)
         with contextlib.suppress(OSError):
             folders.remove(self.folder)

@@ -42,7 +42,7 @@ def setup(
     with call.context() as context:
         found = hosts.find_hosts(str(Path.home()), os.environ)
         if undo:
-            _undo(call, context, found)
+            _undo(call, context, found, tool)
             return
         wanted = [host for host in found if not tool or host.tool == tool]
         if not wanted:
@@ -157,7 +157,7 @@ def _json_of(step: SetupStep, *, is_done: bool) -> dict[str, object]:
     }
 
 
-def _undo(call: Call, context: Context, hosts: Sequence[Host]) -> None:
+def _undo(call: Call, context: Context, found: Sequence[Host], tool: str) -> None:
     from oracle.app.migration.ledger import open_ledger
     from oracle.hook.setup import plan_removal
 
@@ -167,11 +167,22 @@ def _undo(call: Call, context: Context, hosts: Sequence[Host]) -> None:
             say("There is no set-up to undo for the Root {root}.", root=context.root.path),
             hint=say("Name the Root of the set-up with --memory-dir."),
         )
-    undone = ledger.undo()
+    hosts = [host for host in found if not tool or host.tool == tool]
+    own = {os.path.realpath(path) for host in hosts for path in host.files.values()}
+    if tool and own.isdisjoint(ledger.paths):
+        raise UsageError(
+            say("There is no set-up of {tool} to undo for the Root {root}.", tool=tool, root=context.root.path),
+            hint=say("Name the Root of the set-up with --memory-dir."),
+        )
+    undone = ledger.undo(own if tool else None)
     cleaned: list[str] = []
     for host in hosts:
         try:
-            cleaned += [change.path for change in plan_removal([host], undone.left) if not change.apply()]
+            for change in plan_removal([host], undone.left):
+                backup = change.apply()
+                cleaned.append(change.path)
+                if backup:
+                    call.note(say("it was changed by hand; the old file: {backup}", backup=backup))
         except OracleError as error:  # the files of the other agents are cleaned all the same
             _warn_left_out(call, host, error)
     if call.as_json:

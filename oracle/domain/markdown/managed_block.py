@@ -67,11 +67,16 @@ def put(text: str, name: str, body: str) -> str:
 
 
 def take(text: str, name: str) -> str:
-    """Return the text without the section of that name; what was there before `put` comes back as it was. Raises BrokenMarks."""
+    """Return the text without the section of that name; what was there before `put` comes back as it was. Raises BrokenMarks.
+
+    Text that was written after the section begins a line still.
+    """
     for section in find(text):
         if section.name == name:
             line_end = _line_end(text[section.start : section.end])
-            return text[: section.start].removesuffix(line_end) + text[section.end :]
+            before, rest = text[: section.start].removesuffix(line_end), text[section.end :]
+            needs_end = bool(before and rest) and not before.endswith("\n")
+            return before + (line_end if needs_end else "") + rest
     return text
 
 

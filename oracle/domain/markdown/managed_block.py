@@ -75,7 +75,7 @@ def take(text: str, name: str) -> str:
         if section.name == name:
             line_end = _line_end(text[section.start : section.end])
             before, rest = text[: section.start].removesuffix(line_end), text[section.end :]
-            needs_end = bool(before and rest) and not before.endswith("\n")
+            needs_end = bool(before and rest) and not before.endswith("\n") and not rest.startswith(line_end)
             return before + (line_end if needs_end else "") + rest
     return text
 

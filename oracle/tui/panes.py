@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from oracle.app.journal import details_of
 from oracle.domain import timestamps
+from oracle.domain.layout import hanging
 from oracle.domain.values import value
 from oracle.tui.lines import FAINT, PLAIN, STRONG, WARNING, Line, TableRow, plain, table
 from oracle.wording import LIST, Sentence, joined, say, say_each, say_many, spoken
@@ -38,7 +39,7 @@ class NowPane:
             *self._handoffs(width),
             Line(),
             *self._seats(width),
-            *(plain(problem, WARNING) for problem in self.now.problems[:MOST_PROBLEMS]),
+            *self._problems(width),
         ]
 
     def _decisions(self, width: int) -> Iterator[Line]:
@@ -51,6 +52,9 @@ class NowPane:
 
     def _handoffs(self, width: int) -> Iterator[Line]:
         found = self.now.handoffs
+        if not found and self.now.problems:
+            yield plain(say("No handoff that can be read is open."), WARNING)
+            return
         if not found:
             yield plain(say("No handoff is open."), FAINT)
             return
@@ -72,6 +76,10 @@ class NowPane:
             for seat in self.now.seats
         ]
         yield from table(say_each("project", "seat", "machine", "last seen", "queue"), rows, width)
+
+    def _problems(self, width: int) -> Iterator[Line]:
+        for problem in self.now.problems[:MOST_PROBLEMS]:
+            yield from (plain(part, WARNING) for part in hanging(problem, width, may_break=True))
 
     def _ago(self, moment: str) -> Sentence:
         then, now = timestamps.parse(moment), timestamps.parse(self.now.moment)

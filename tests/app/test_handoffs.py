@@ -69,6 +69,32 @@ def test_a_damaged_profile_is_named_wherever_it_hides_handoffs(squad: Squad, raw
     assert [(check.ok, told in check.detail) for check in found] == [(False, True)]
 
 
+def test_handoffs_of_a_deleted_profile_are_named_wherever_they_would_be_listed(squad: Squad, tmp_path: Path):
+    Squad(tmp_path, project="idle")
+    squad.ask("Q-1")
+    Path(squad.profile).unlink()
+    told, way_out = "The project demo has no profile", "oracle project init demo"
+    with pytest.raises(NotFound, match=told) as caught:
+        stories.tell(squad.oracle, "Q-1")
+    assert way_out in caught.value.hint
+    (problem,) = squad.oracle.handoffs().problems
+    assert problem.startswith("The handoffs of demo on disk can't be read.")
+    assert told in problem
+    assert way_out in problem
+    (check,) = (one for one in squad.oracle.doctor() if one.name == "receipts")
+    assert (check.ok, check.severity, way_out in check.fix) == (False, "warning", True)
+    assert check.detail.startswith(f"{squad.folder}: ")
+
+
+def test_a_task_tree_without_receipts_or_that_another_profile_names_lacks_no_profile(squad: Squad, tmp_path: Path):
+    squad.ask("Q-1")
+    Path(squad.tasks.parent, "idle", "patrol", "handoffs").mkdir(parents=True)
+    profile = Path(squad.profile)
+    profile.rename(profile.with_name("other-profile-dynamic.toml"))
+    assert squad.oracle.handoffs().problems == ()
+    assert all(one.ok for one in squad.oracle.doctor() if one.name == "receipts")
+
+
 def test_story_is_told_from_the_files(squad: Squad):
     squad.ask("Q-1")
     squad.recorder.away = {"planner"}

@@ -16,6 +16,7 @@ from oracle.app.delivery import handoffs, homes
 from oracle.app.overview.now import Now, now
 from oracle.domain.delivery import receipts
 from oracle.store.disk.file_cache import FileCache
+from oracle.tui.panes import NowPane
 from tests.app.squad import Squad
 from tests.app.test_decisions import ID, payload
 
@@ -156,3 +157,17 @@ def test_a_profile_that_cannot_be_read_is_named_and_hides_no_other(squad: Squad,
     found = now(squad.oracle)
     assert [one.handoff.task_id for one in found.handoffs] == ["Q-1"]
     assert "broken" in found.problems[0]
+
+
+@pytest.mark.parametrize("raw", [b"", b"x ="])
+def test_the_frame_says_that_handoffs_stay_unread(squad: Squad, raw: bytes):
+    squad.ask("Q-1")
+    Path(squad.profile).write_bytes(raw)
+    if not raw:
+        Path(squad.profile).unlink()
+    lines = [line.text for line in NowPane(now(squad.oracle)).lines(60)]
+    assert "No handoff is open." not in lines
+    assert "No handoff that can be read is open." in lines
+    text = " ".join(" ".join(lines).split())
+    assert "The handoffs of demo on disk can't be read." in text
+    assert ("oracle project init demo" if not raw else "Correct that line") in text

@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 
 from oracle.app.context import Context
 from oracle.app.delivery import dispatches, homes, wakeups
-from oracle.app.delivery.team import Team, open_team
+from oracle.app.delivery.team import Team, open_all, open_team
 from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.handoffs import Handoff, HandoffStep, Party, Unreached, is_stale
@@ -19,8 +19,8 @@ from oracle.errors import DiskFailure, NotFound, OracleError, UsageError
 from oracle.store.delivery import handoff_list, responses
 from oracle.store.delivery.entries import InboxEntry
 from oracle.store.delivery.handoff_list import Around, Listing
+from oracle.store.disk import folders
 from oracle.store.disk.file_cache import FileCache
-from oracle.store.root import profile
 from oracle.wording import Sentence, say
 
 STATES = tuple(step.value for step in HandoffStep if step is not HandoffStep.NONE)
@@ -145,21 +145,27 @@ def list_all(context: Context, *, project: str = "", state: str = "", cache: Fil
     problems: list[str] = []
     teams: list[Team] = []
     around, now = _outside(context), context.now_seconds()
-    for name in [project] if project else profile.projects(context.root):
+    known, faults = ({project: open_team(context, project)}, {}) if project else open_all(context)
+    for name, team in known.items():
         try:
-            team = open_team(context, name)
             found = of_team(context, team, around, cache)
         except OracleError as error:
             if project:
                 raise
-            problems.append(error.sentence)
+            faults[name] = error
             continue
         teams.append(team)
         items += as_listed(context, team, found.handoffs, now)
         problems += found.problems
+    problems[:0] = [_say_unread(name, faults[name]) for name in sorted(faults)]
     kept = [item for item in items if not state or item.handoff.state.step.value == state]
     problems += [sentence for item in items for sentence in item.handoff.problems]
     return Handoffs(tuple(sorted(kept, key=lambda item: item.handoff.changed_at)), tuple(problems), tuple(teams))
+
+
+def _say_unread(project: str, error: OracleError) -> Sentence:
+    told = {"project": project, "fault": error.sentence, "hint": error.hint}
+    return say("The handoffs of {project} on disk can't be read. {fault} {hint}", **told)
 
 
 def as_listed(context: Context, team: Team, found: Sequence[Handoff], now: float) -> list[ListedHandoff]:
@@ -295,23 +301,18 @@ def _outside(context: Context) -> Outside:
 def projects_with(context: Context, task_id: str) -> list[tuple[str, Team]]:
     """Return the projects in which files of just this task id lie. Raises NotFound when there is none."""
     name = check_name(task_id, "task id")
-    found, unread = [], list[OracleError]()
-    for project in profile.projects(context.root):
-        try:
-            team = open_team(context, project)
-            names = os.listdir(team.folder)
-        except OracleError as error:
-            unread.append(error)
-            continue
-        except OSError:
-            continue
+    found = []
+    teams, faults = open_all(context)
+    for project, team in teams.items():
+        names = folders.names_in(team.folder)
         parsed = (receipts.parse_file_name(one) for one in names if one.startswith(f"{name}__"))
         if any(one is not None and one[0].task_id == name for one in parsed):
             found.append((project, team))
-    if not found and unread:
+    if faults and not found:
+        unread = next(iter(faults.values()))
         raise NotFound(
-            say("No handoff that can be read has the task id {name}. {fault}", name=name, fault=unread[0].sentence),
-            hint=unread[0].hint,
+            say("No handoff that can be read has the task id {name}. {fault}", name=name, fault=unread.sentence),
+            hint=unread.hint,
         )
     if not found:
         raise NotFound(

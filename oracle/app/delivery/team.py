@@ -17,7 +17,7 @@ from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from oracle.app.context import Context
     from oracle.domain.delivery.receipts import Receipt
@@ -109,6 +109,23 @@ def open_teams(context: Context) -> Iterator[Team]:
             yield open_team(context, project)
         except OracleError:
             continue
+
+
+def open_all(context: Context) -> tuple[dict[str, Team], dict[str, OracleError]]:
+    """Return the teams of all projects, and the fault of each whose handoffs stay unread: its profile is broken or missing."""
+    teams: dict[str, Team] = {}
+    faults: dict[str, OracleError] = {}
+
+    def read(projects: Iterable[str]) -> None:
+        for project in projects:
+            try:
+                teams[project] = open_team(context, project)
+            except OracleError as error:
+                faults[project] = error
+
+    read(profile.projects(context.root))
+    read(profile.without_profile(context.root, [team.folder for team in teams.values()]))
+    return teams, faults
 
 
 def _load(context: Context, project: str) -> Profile:

@@ -27,6 +27,19 @@ def check_receipts(context: CheckContext) -> Iterator[Check]:
         with suppress(OracleError):  # listings of handoffs name it
             team = profile.load(context.root, project, os.environ)
             teams[team.handoff_dir] = team
+    yield from capped(
+        warning(
+            "receipts",
+            say(
+                "{path}: the project {project} has no profile, so nobody reads its handoffs", path=path, project=project
+            ),
+            say(
+                "Create one with `oracle project init {name} --seats memory,planner,builder,reviewer`, or move the folder",
+                name=project,
+            ),
+        )
+        for project, path in profile.without_profile(context.root, teams).items()
+    )
     found = [(path, why, restore) for folder in sorted(teams) for path, why in _unreadable(folder)]
     found += [(path, why, rename) for folder in sorted(teams) for path, why in _misspelt(teams[folder])]
     form = "<task>__<source>__<target>.json"

@@ -9,9 +9,9 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
-from oracle.domain.names import FRONT, check_name, role_of
+from oracle.domain.names import FRONT, check_name, is_name, role_of
 from oracle.domain.spelling import is_one_letter_off
 from oracle.domain.values import NOTHING, value
 from oracle.errors import InvalidName, InvalidProfile, NoProfile, UsageError
@@ -24,6 +24,9 @@ REQUIRED = (
     *("status_doc", "send_script", "agent_admin", "workspace_root", "handoff_dir"),
 )
 PLANNER_ROLES = ("planner", "planner-dispatcher")
+
+_HANDOFFS = "patrol/handoffs"
+"""The folder of receipts in a task tree."""
 
 _PLACEHOLDER = re.compile(r"\{([A-Z][A-Z0-9_]*)\}")
 _VARIABLE = re.compile(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})")
@@ -134,6 +137,19 @@ def projects(root: Root) -> list[str]:
     return sorted(name.removesuffix(suffix) for name in names if name.endswith(suffix) and name != suffix)
 
 
+def without_profile(root: Root, known: Iterable[str]) -> dict[str, str]:
+    """Return the folders with receipts of the projects without a profile, by project. `known` are the folders of profiles."""
+    mine, named = {os.path.realpath(folder) for folder in known}, set(projects(root))
+    found = {name: f"{root.tasks}/{name}/{_HANDOFFS}" for name in folders.names_in(root.tasks) if name not in named}
+    return {
+        name: folder
+        for name, folder in found.items()
+        if is_name(name)
+        and any("__" in one and one[0] != "." for one in folders.names_in(folder))
+        and os.path.realpath(folder) not in mine
+    }
+
+
 def _require_keys(path: str, table: Mapping[str, object]) -> None:
     absent = [key for key in REQUIRED if key not in table]
     wrong = [key for key in REQUIRED if key in table and not _is_text(table[key])]
@@ -182,7 +198,7 @@ class _Reader:
             roles=self._roles(),
             repo_root=self._expand("repo_root"),
             tasks_root=tasks_root,
-            handoff_dir=self._place("handoff_dir", f"{tasks_root}/patrol/handoffs"),
+            handoff_dir=self._place("handoff_dir", f"{tasks_root}/{_HANDOFFS}"),
             tasks_doc=self._place("tasks_doc", f"{tasks_root}/TASKS.md", tasks_root),
             status_doc=self._place("status_doc", f"{tasks_root}/STATUS.md", tasks_root),
             project_doc=self._place("project_doc", f"{tasks_root}/PROJECT.md", tasks_root),

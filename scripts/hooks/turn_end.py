@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
 
 MOST = 4 << 20
-DELIVER, CLEAR = b"[DELIVER", b"[CLEAR-REQUESTED"
+MARKERS = (b"[DELIVER", b"DELIVER:", b"[CLEAR-REQUESTED")
 MESSAGES = (b'"last_assistant_message"', b'"prompt_response"')
 SESSION = b'"session_id"'
 NAME = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
@@ -38,7 +38,7 @@ def may_ask(data: bytes) -> bool:
     Also true when plain characters are written as escapes, and when an older host left the message out, so that it has to
     be looked up.
     """
-    if DELIVER in data or CLEAR in data or len(data) > MOST:
+    if len(data) > MOST or any(marker in data for marker in MARKERS):
         return True
     at = data.find(ESCAPE)
     while at >= 0:

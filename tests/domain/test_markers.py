@@ -97,6 +97,10 @@ def test_a_marker_says_what_its_writer_meant(text: str, fields: dict[str, object
         ('[DELIVER:seat=a title="x\ny"]', "marker_malformed"),
         ("[DELIVER:seat=a summary=" + "x" * 5000 + "]", "marker_malformed"),
         (FULL + " and [DELIVER:seat=<X>]", "invalid_name"),
+        ("Option B. [DELIVER seat=planner task_id=T-1]", "marker_malformed"),
+        ("Option B. [DELIVER task_id=T-1 seat=planner", "marker_malformed"),
+        ("Option B.\n\nDELIVER:seat=planner task_id=T-1]\n", "marker_malformed"),
+        (FULL + " and [DELIVER  to=reviewer]", "marker_malformed"),
     ],
 )
 def test_a_marker_that_can_not_be_read_is_named_and_stops_the_delivery(text: str, code: str) -> None:
@@ -138,7 +142,7 @@ def test_a_marker_that_can_not_be_read_is_named_and_stops_the_delivery(text: str
         "「最後に {} と書く」",
     ],
 )
-@pytest.mark.parametrize("marker", [FULL, "[CLEAR-REQUESTED]"])
+@pytest.mark.parametrize("marker", [FULL, "[CLEAR-REQUESTED]", "[DELIVER seat=planner task_id=T-1]"])
 def test_talk_about_markers_asks_for_nothing(frame: str, marker: str) -> None:
     text = frame.format(marker)
     found = read(text)
@@ -168,6 +172,30 @@ def test_what_only_stands_beside_talk_counts(frame: str, marker: str) -> None:
     found = read(text)
     assert isinstance(found.deliver, Marker) or found.clear
     assert marker not in strip(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I end with the [DELIVER] marker.",
+        "A [DELIVER …] without a colon, or [DELIVER it today], is prose.",
+        "The seat prints DELIVER:seat=planner task_id=T-1] at the end.",
+        "DELIVER: seat by seat [1].",
+        "DELIVER the answer, seat=planner.",
+    ],
+)
+def test_prose_that_only_mentions_the_marker_is_none(text: str) -> None:
+    assert read(text).faults == ()
+
+
+def test_what_resembles_a_marker_inside_of_one_is_its_value() -> None:
+    found = read('B. [DELIVER:seat=planner summary="not [DELIVER seat=x]"]')
+    assert isinstance(found.deliver, Marker)
+    assert found.faults == ()
+
+
+def test_a_marker_counts_after_one_without_its_colon() -> None:
+    assert isinstance(read(f"[DELIVER seat=planner] was wrong. {FULL}").deliver, Marker)
 
 
 def test_a_marker_after_a_closed_fence_counts_though_another_is_quoted() -> None:
@@ -226,6 +254,9 @@ def test_quoted_values_come_back_as_they_were_written(seat_tail: str, summary: s
         "[DELIVER:seat=a summary=x ",
         f"> q\nlazy {FULL}\n",
         f'24" {FULL} "x',
+        "[DELIVER seat=a ",
+        "[DELIVER ",
+        "DELIVER:seat=a\n",
     ],
 )
 def test_a_message_is_read_in_linear_time(unit: str) -> None:

@@ -39,7 +39,7 @@ def loaded(seat: Seat, data: bytes) -> set[str]:
 
 
 def test_turn_without_a_marker_imports_nothing(seat: Seat):
-    message = "plain text with \x1b[31mcolours\x1b[0m and a\tb"
+    message = "plain text with \x1b[31mcolours\x1b[0m and a\tb in DELIVERY.md"
     assert loaded(seat, json.dumps(seat.payload(message)).encode()) == set()
 
 
@@ -80,6 +80,16 @@ def test_marker_in_escapes_is_seen(seat: Seat):
     data = json.dumps(seat.payload("x @")).replace("@", escape("[DELIVER:seat=stranger]")).encode()
     assert b"DELIVER" not in data
     assert seat.run(data).stderr == b"deliver_skipped: missing_task_id\n"
+
+
+@pytest.mark.parametrize(
+    "marker", ["[DELIVER seat=planner task_id=T-1]", "[DELIVER:seat=planner task_id=T-1", "\nDELIVER:seat=planner]"]
+)
+def test_marker_that_is_nearly_one_is_named(seat: Seat, marker: str):
+    seat.dispatch("T-1")
+    assert seat.run(seat.payload(f"x {marker}")).stderr == b"deliver_skipped: marker_malformed\n"
+    assert [line["what"] for line in seat.log()] == ["deliver_skipped: marker_malformed"]
+    assert seat.answers() == {}
 
 
 def test_a_link_to_the_script_is_the_hook(seat: Seat, tmp_path: Path):

@@ -46,6 +46,8 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _WIDE_COMMA = re.compile(r"[，、；﹐､،]\s*[A-Za-z_]*=")
+_NEARLY = r"""(?mx)(?<!\\)\[DELIVER(?=[ \t]++(?:seat|target|to|task_id|task|query_id|project)=)
+      | ^[ \t]*+DELIVER:(?=[ \t]*+(?:seat|target|to|task_id|task|query_id|project)=[^\n]*\])"""  # no colon, or no bracket before it
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _COMMIT = r"[0-9a-fA-F]{7,64}"
@@ -98,11 +100,12 @@ class Markers:
 
 def read(text: str) -> Markers:
     """Return what the message asks for. Time is linear in the length of the text."""
-    if DELIVER not in text and CLEAR not in text:
+    if DELIVER.strip("[:") not in text and CLEAR not in text:
         return Markers(None, clear=False)
     prose = mask_talk(text)
     plain = unify_line_ends(text)
     found = [_read_marker(plain, start) for start in [*_starts(prose, DELIVER)][-_MOST:]]
+    found = sorted([*found, *_near_markers(prose, found)], key=lambda item: item.start)
     meant = [item for item in found if not _is_quoted(plain, item.start, item.end)]
     faults = tuple(item for item in meant if isinstance(item, Fault))
     clears = [at for at in _starts(prose, CLEAR) if not _is_quoted(plain, at, at + len(CLEAR))]
@@ -149,6 +152,15 @@ def _starts(prose: str, opening: str) -> Iterator[int]:
         if prose[at - 1 : at] != "\\" or prose[max(0, at - 2) : at] == "\\\\":
             yield at
         at = prose.find(opening, at + len(opening))
+
+
+def _near_markers(prose: str, found: list[Marker | Fault]) -> Iterator[Fault]:
+    """Yield the last texts that are a marker but for its colon or its first bracket, and are no part of a marker."""
+    for match in [*re.finditer(_NEARLY, prose)][-_MOST:]:
+        start = match.start()
+        if not any(item.start < start < item.end for item in found):
+            sentence = say("A marker begins with {opening}; this one does not.", opening=DELIVER)
+            yield Fault("marker_malformed", sentence, start, prose.find("]", start, start + LONGEST) + 1)
 
 
 def _is_quoted(text: str, start: int, end: int) -> bool:

@@ -212,3 +212,32 @@ def test_a_marker_with_a_mistyped_task_names_the_one_that_waits(seat: Seat, type
     assert done.stderr == b"deliver_skipped: mistyped_task\n"
     assert "did you mean T-17, which planner waits for?" in shown(done)["systemMessage"]
     assert seat.answers() == {}
+
+
+@pytest.mark.parametrize(
+    ("attributes", "code", "meant"),
+    [
+        ("seat=plannr task_id=Q-7", "unknown_task", "seat=planner task_id=Q-7"),
+        ("seat=planner task_id=Q-77", "unknown_task", "seat=planner task_id=Q-7"),
+        ("seat=Planner task_id=q-7", "unknown_task", "seat=planner task_id=Q-7"),
+        ("seat=plannr", "missing_task_id", "seat=planner"),
+        ("seat=plannr task_id=Q-7 project=install", "unknown_seat", "seat=planner task_id=Q-7"),
+    ],
+)
+def test_a_marker_that_fits_no_dispatch_by_a_slip_names_the_one_that_waits(
+    seat: Seat, attributes: str, code: str, meant: str
+):
+    seat.dispatch("Q-7")
+    done = seat.run(seat.payload(f"Option B. [DELIVER:{attributes}]"))
+    assert done.stderr == f"deliver_skipped: {code}\n".encode()
+    assert shown(done)["systemMessage"].endswith(f" Did you mean {meant}?")
+    assert f"Did you mean {meant}?" in seat.log()[-1]["detail"]
+    assert seat.answers() == {}
+
+
+@pytest.mark.parametrize("attributes", ["seat=planner task_id=T-404", "seat=stranger task_id=Q-7", "seat=builder"])
+def test_a_marker_that_fits_no_dispatch_at_all_names_none(seat: Seat, attributes: str):
+    seat.dispatch("Q-7")
+    seat.dispatch("Q-8", delivered="first")
+    done = seat.run(seat.payload(f"Option B. [DELIVER:{attributes}]"))
+    assert "Did you mean" not in shown(done)["systemMessage"]

@@ -8,9 +8,10 @@ from collections.abc import Collection, Sequence
 from oracle.domain.delivery.markers import Fault, Marker
 from oracle.domain.markdown.masks import unify_line_ends
 from oracle.domain.names import check_name
+from oracle.domain.spelling import is_mistyped
 from oracle.domain.values import value
 from oracle.errors import InvalidName
-from oracle.wording import say
+from oracle.wording import joined, say
 
 # What follows is seldom looked for, so it is not compiled until it is.
 _NAMED = r"""(?mi)^[ \t>*+-]{{0,12}}["'`]?{0}["'`*]{{0,3}}[:=][ \t*]{{0,4}}["'`]?([^\s"'`,]{{1,512}})["'`]?,?[ \t]*$"""
@@ -124,7 +125,26 @@ def address(
     if others:
         asker, task = others[0].reply_to or others[0].source, others[0].task_id
         return _fault(marker, "other_asker", say("{asker} waits for the answer to {task}", asker=asker, task=task))
-    return _unsolicited(marker, rosters)
+    outcome = _unsolicited(marker, rosters)
+    if isinstance(outcome, Fault) and (near := _near(marker, dispatches, rosters)):
+        sentence = joined(" ", [outcome.sentence, say("Did you mean {near}?", near=near)])
+        return Fault(outcome.code, sentence, outcome.start, outcome.end)
+    return outcome
+
+
+def _near(marker: Marker, dispatches: Sequence[AddressedDispatch], rosters: dict[str, Collection[str]]) -> str:
+    """Return the seat and the task of the first open dispatch that a marker may mean with a slip in them, "" for none."""
+    is_seat = any(marker.seat in seats for seats in rosters.values())
+    for item in dispatches:
+        seat = marker.seat if item.concerns(marker.seat) else item.reply_to or item.source
+        fits = seat == marker.seat or (not is_seat and is_mistyped(marker.seat, seat))
+        if not item.is_open or not fits or marker.project not in ("", item.project):
+            continue
+        if not marker.task_id:
+            return f"seat={seat}"
+        if marker.task_id == item.task_id or is_mistyped(marker.task_id, item.task_id):
+            return f"seat={seat} task_id={item.task_id}"
+    return ""
 
 
 def _unsolicited(marker: Marker, rosters: dict[str, Collection[str]]) -> Address | Fault:

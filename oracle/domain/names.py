@@ -291,15 +291,13 @@ def may_end(source: str, source_seat: str, target: str, target_seat: str) -> boo
     return source_seat == target_seat and project_of(source) == project_of(target)
 
 
-def require_writer(seat: str, relpath: str, *, folder: str = "") -> None:
-    """Raise OwnershipError unless `seat` may write `relpath`. `folder` is where it may write, "" if that is unknown."""
+def require_writer(seat: str, relpath: str) -> None:
+    """Raise OwnershipError unless `seat` may write `relpath`."""
     check_name(seat, "seat")
     if not may_write(seat, relpath):
         raise OwnershipError(
             say("The seat {seat} may not write {relpath}.", seat=seat, relpath=relpath),
-            hint=say("Put a Markdown file into the seat's own folder: {folder}/", folder=folder)
-            if folder
-            else say(
+            hint=say(
                 "Memory writes decision, finding, task, plan and experience records; every other seat writes its own folder."
             ),
         )

@@ -14,11 +14,12 @@ from pathlib import Path
 import pytest
 
 from oracle.api import Oracle
+from oracle.app.delivery.team import init_profile
 from oracle.domain.links.links import EDGE_TYPES
 from oracle.domain.names import NAMESPACES, ORPHAN_KINDS, ROLES
 from oracle.domain.records.drafts import STATUSES, Draft
 from oracle.domain.spelling import find_near, is_one_letter_off, suggest
-from oracle.errors import MistypedProject, OracleError, UsageError
+from oracle.errors import MistypedProject, OracleError, OwnershipError, UsageError
 from oracle.mcp.arguments import FILTERS
 from oracle.mcp.tools import BY_NAME
 from tests.laws.test_every_parameter_is_clean import (
@@ -257,6 +258,39 @@ def test_a_skill_is_installed_for_no_mistyped_seat(
     code, said = run(Program(["skill", "install"], [], {}, None), outset.copy(), words, monkeypatch)
     assert (code, [*tmp_path.iterdir()] == []) == ((2, True) if meant else (0, False)), said
     assert (f"did you mean {meant}?" in said) is bool(meant)
+
+
+@pytest.mark.parametrize(
+    ("project", "typed", "meant"),
+    [("shop", "plannr", "planner"), ("shop", "cleark", ""), ("desk", "cleark", "clerk")],
+)
+def test_tools_are_bound_to_no_mistyped_seat_of_their_project(
+    outset: World, project: str, typed: str, meant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = outset.copy()
+    with Oracle.open(str(root_of(place))) as oracle:
+        init_profile(oracle, "desk", ["memory", "planer", "clerk"])
+    words = ["--print-config", "claude", "--seat", typed, "--project", project]
+    code, said = run(Program(["mcp"], [], {}, None), place, words, monkeypatch)
+    assert (code, "did you mean" in said, f"did you mean {meant}?" in said) == (
+        (2, True, True) if meant else (0, False, False)
+    ), said
+
+
+@pytest.mark.parametrize(
+    ("typed", "hint"),
+    [
+        ("bilder", "Did you mean builder? Put a Markdown file into its own folder: {shop}/builder/"),
+        ("Planner", "Did you mean planner? Put a Markdown file into its own folder: {shop}/planner/"),
+        ("memroy", "Did you mean memory?"),
+        ("clerk", "Put a Markdown file into the seat's own folder: {shop}/clerk/"),
+    ],
+)
+def test_who_may_not_write_is_asked_whether_another_seat_is_meant(outset: World, typed: str, hint: str) -> None:
+    root = root_of(outset.copy())
+    with Oracle.open(str(root)) as oracle, pytest.raises(OwnershipError) as refused:
+        oracle.write(Draft("decision", "shop", "Use one lock", "A body.", seat=typed))
+    assert str(refused.value.hint) == hint.format(shop=root / "projects" / "shop")
 
 
 OFFERED = {  # words of a closed set that the metavar does not list

@@ -70,15 +70,20 @@ def remark_on_author(context: Context, project: str, author: str) -> tuple[Sente
     return (say("{project} has no seat {author}; did you mean {near}?", project=project, author=author, near=near),)
 
 
-def refuse_mistyped_seat(context: Context, seat: str) -> None:
-    """Raise UsageError for a seat that no project has, and that is one letter off one, or off a name with rules of its own."""
+def refuse_mistyped_seat(context: Context, seat: str, *, project: str = "") -> None:
+    """Raise UsageError for a seat that no project has, and that is one letter off one, or off a name with rules of its own.
+
+    Only seats of `project` are offered, of any if it is "".
+    """
     from oracle.store.root import profile
 
-    known = {*ROLES}
-    for project in profile.projects(context.root):
+    known, offered = {*ROLES}, {*ROLES}
+    for name in profile.projects(context.root):
         with suppress(OracleError):  # its profile can't be read
-            known.update(profile.load(context.root, project, os.environ).seats)
-    near = "" if seat in known or role_of(seat) else _one_letter_off(seat, known)
+            seats = profile.load(context.root, name, os.environ).seats
+            known.update(seats)
+            offered.update(seats if project in ("", name) else ())
+    near = "" if seat in known or role_of(seat) else _one_letter_off(seat, offered)
     if near:
         raise UsageError(
             say("No project has a seat {seat}; did you mean {near}?", seat=seat, near=near),

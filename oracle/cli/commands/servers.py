@@ -234,7 +234,7 @@ def _refuse_mistyped(context: Context, seat: str, project: str) -> None:
     if project:
         hint = say("Correct the name, or make the project first with `oracle project init {project}`.", project=project)
         new_project.refuse_mistyped(context, project, hint=hint)
-    new_project.refuse_mistyped_seat(context, seat)
+    new_project.refuse_mistyped_seat(context, seat, project=project)
 
 
 def _print_config(call: Call, client: str, seat: str, project: str) -> None:

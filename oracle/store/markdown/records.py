@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 
 from oracle.domain import timestamps
 from oracle.domain.markdown.documents import Document, Problem
-from oracle.domain.names import MEMORY, SHARED, require_writer
+from oracle.domain.names import MEMORY, ROLES, SHARED, require_writer, role_of
 from oracle.domain.values import replace, value
-from oracle.errors import DiskFailure, InvalidRecord, RecordExists
+from oracle.errors import DiskFailure, InvalidRecord, OwnershipError, RecordExists
 from oracle.store.disk import files
 from oracle.store.markdown import markdown
 from oracle.store.root.layout import Root
@@ -104,6 +104,21 @@ def parse(path: str, raw: bytes) -> Document:
 # Writing --------------------------------------------------------------------------------------------------------------
 
 
+def _where_to_write(root: Root, project: str, seat: str) -> str:
+    """Return the way out for a seat that may not write: whom it may mean, and the folder of that seat."""
+    from oracle.domain.spelling import is_one_slip_off
+
+    near = "" if role_of(seat) else next((role for role in ROLES if is_one_slip_off(seat, role)), "")
+    if near and (near == MEMORY or project == SHARED):
+        return say("Did you mean {near}?", near=near)
+    if project == SHARED:
+        return ""
+    folder = f"{root.join(root.project(project))}/{near or seat}"
+    if near:
+        return say("Did you mean {near}? Put a Markdown file into its own folder: {folder}/", near=near, folder=folder)
+    return say("Put a Markdown file into the seat's own folder: {folder}/", folder=folder)
+
+
 def check(root: Root, draft: Draft, moment: datetime, *, needs_body: bool = False) -> CheckedDraft:
     """Check a draft against the rules of its kind, and its seat against the path that the record would have now.
 
@@ -113,8 +128,11 @@ def check(root: Root, draft: Draft, moment: datetime, *, needs_body: bool = Fals
     project, seat = (unicodedata.normalize("NFC", name) for name in (draft.project, draft.seat))
     draft = replace(draft, project=project, seat=seat)  # as its folder is named
     folder = root.records_of(draft.project, draft.kind)
-    own = f"{root.join(root.project(project))}/{seat}" if project != SHARED else ""
-    require_writer(draft.seat or MEMORY, f"{folder}/{_name(draft, moment)}.md", folder=own)
+    try:
+        require_writer(draft.seat or MEMORY, f"{folder}/{_name(draft, moment)}.md")
+    except OwnershipError as error:
+        error.hint = _where_to_write(root, project, seat) or error.hint
+        raise
     if needs_body:
         draft.require_body()
     return CheckedDraft(draft, folder)

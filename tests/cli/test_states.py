@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,14 @@ from oracle.domain.names import say_state
 from oracle.domain.records.drafts import STATUSES
 from oracle.wording import speak, spoken
 from tests.app.squad import Squad
+
+
+@pytest.fixture(autouse=True)
+def english_afterwards() -> Iterator[None]:
+    """Leave no language behind: later tests speak English."""
+    yield
+    speak(None)
+
 
 STATES = sorted(
     {

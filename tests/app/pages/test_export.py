@@ -18,6 +18,7 @@ from oracle.app.pages import export
 from oracle.app.records import listing
 from oracle.cli.main import run
 from oracle.errors import NotFound, NotInMemory, RecordExists, UsageError
+from oracle.wording import speak
 from tests.app.pages.test_graph import HOSTILE
 
 if TYPE_CHECKING:
@@ -25,6 +26,12 @@ if TYPE_CHECKING:
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 MAIL = "ada.lovelace@engines.org"
+
+
+@pytest.fixture(autouse=True)
+def english() -> None:
+    """Speak English, whatever a test before has left."""
+    speak(None)
 
 
 class Page(HTMLParser):

@@ -209,6 +209,17 @@ def test_a_home_that_is_not_the_callers_is_named_in_shims_and_hooks(old: OldTeam
 # The ledger -----------------------------------------------------------------------------------------------------------
 
 
+def test_a_file_that_stays_takes_no_copy_of_another_with_it(tmp_path: Path):
+    changed, same = tmp_path / "a.json", tmp_path / "b.json"
+    for path in (changed, same):
+        path.write_text("{}")
+    ledger = Ledger(str(tmp_path / "ledger"))
+    with ledger.keeping(lambda: [str(changed), str(same)]):
+        changed.write_text('{"ours": 1}')
+    Ledger(str(tmp_path / "ledger")).undo()
+    assert changed.read_text() == "{}"
+
+
 def test_the_ledger_leaves_what_changed_since(tmp_path: Path):
     one, two = tmp_path / "one", tmp_path / "two"
     one.write_text("1")

@@ -158,7 +158,8 @@ class Ledger:
         entry: dict[str, Any] = {"path": path, "saved": None, "before": state}
         if state is None or not state.get("digest"):  # nothing there, a link, or a folder whose mode alone changes
             return entry
-        entry["saved"] = f"{len(self._entries)}-{state['digest'][:16]}"
+        own = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]  # files of equal bytes have a copy each
+        entry["saved"] = f"{len(self._entries)}-{state['digest'][:16]}-{own}"
         entry["mtime_ns"] = os.stat(path).st_mtime_ns
         steps.replace(f"{self.folder}/{entry['saved']}", steps.read(path) or b"")
         return entry
@@ -198,7 +199,7 @@ class Ledger:
         files.set_mode(path, was["mode"])
 
     def _forget(self, done: list[dict[str, Any]]) -> None:
-        """Remove the entries of files, and all of the ledger with the last of them. Files of equal bytes share a copy."""
+        """Remove the entries of files, and all of the ledger with the last of them. Older ledgers share copies of equal bytes."""
         self._entries = [entry for entry in self._entries if entry not in done]
         needed = {entry["saved"] for entry in self._entries}
         for saved in {entry["saved"] for entry in done} - needed - {None}:

@@ -90,3 +90,9 @@ def test_signs_of_every_sort_part_words_as_they_always_did() -> None:
 def test_words_are_the_same_whatever_is_beside_them(text: str) -> None:
     found, expected = ([word.replace("ς", "σ") for word in words] for words in (tokens(text), read_slowly(text)))
     assert found == expected  # whether a sigma is the last letter of its word is seen by lower() alone
+
+
+def test_a_record_may_have_more_passages_than_there_are_characters(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "_POSTED", 1)
+    page = RecordPage("first\n\nsecond", "Title")
+    assert [list(page.holding(word)) for word in ("first", "second")] == [[0], []]

@@ -22,6 +22,8 @@ from oracle.store.markdown import records
 _HEAD = 300
 """Characters at the head of a record in which its day may be."""
 _KEPT_CHARACTERS = 20_000_000
+_POSTED = 0x110000
+"""Passages of a record that are found by their words: as many numbers as a character can stand for."""
 
 
 @value
@@ -91,7 +93,7 @@ class RecordPage:
         for number, passage in enumerate(self.passages):
             words = tokens(passage.text)
             self.lengths.append(len(words) or 1)
-            place = chr(number)
+            place = chr(number) if number < _POSTED else ""
             for word in words:
                 self.postings[word] = self.postings.get(word, "") + place
         self.chunks: list[EmbeddingChunk] = []

@@ -1,9 +1,11 @@
 """A command whose extra is not installed says how to install it, and does nothing else."""
 
+import importlib
 import sys
 
 import pytest
 
+import oracle.app
 from oracle.cli.main import run
 from oracle.cli.session import needs_extra
 
@@ -21,6 +23,8 @@ def test_a_missing_package_is_named_with_the_way_out(root, tmp_path, monkeypatch
     path = root / "projects/shop/builder/notes/a.md"
     path.parent.mkdir(parents=True)
     path.write_text("# A\n\nSee ARENA-7.\n")
+    # A package names its modules too: what is imported anew here must not stay there for the tests that follow.
+    monkeypatch.setattr(oracle.app, "pages", importlib.import_module("oracle.app.pages"))
     for name in [name for name in sys.modules if name.startswith("oracle.app.pages") or name.split(".")[0] == package]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)

@@ -1,7 +1,7 @@
 """Talk to a tmux server with a time limit on every answer and a lock for each pane.
 
-Panes are listed without libtmux, whose import costs as much as all else in a wake-up. Once a pane is found, libtmux's
-objects for the server and the pane read its screen, paste and press keys.
+libtmux's objects for the server and the pane list panes, read screens, paste and press keys. Its import costs as much as
+all else in a wake-up, so it is imported only where a server listens.
 
 Nothing passes through a shell, a key table or a format: words are arguments, texts are buffers, panes are named by id.
 """
@@ -11,11 +11,12 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import shutil
 import signal
-import subprocess
+import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -67,34 +68,24 @@ class Pane:
     session: str
 
 
-@value
-class TmuxReply:
-    """The output and exit code of a tmux command that was run without libtmux."""
-
-    stdout: list[str]
-    stderr: list[str]
-    returncode: int
-
-
 class Server:
     """One tmux server, named by its socket: a name, a path, or "" for the default one."""
 
-    def __init__(self, socket: str = "") -> None:
-        self._socket = socket
-        self._program = os.environ.get("TMUX_BIN") or "tmux"
-        self._words = (self._program, "-u", *(("-S", socket) if "/" in socket else ("-L", socket or "default")))
-        self._libtmux: libtmux.Server | None = None
+    def __init__(self, name: str = "") -> None:
+        self._name = name
+        self._made: libtmux.Server | None = None
 
     def panes(self) -> list[Pane]:
         """Return the panes of all sessions, oldest first. A pane that sessions share is listed for each of them.
 
         Raises NoServer, Unanswered.
         """
+        server = self._server()
         wanted = "\t".join(f"#{{{field}}}" for field in _PANE_FIELDS)
-        reply = _run([*self._words, "list-panes", "-a", "-F", wanted])
+        reply = _in_time(lambda: server.cmd("list-panes", "-a", "-F", wanted))
         if reply.returncode:
-            said = _last_line(reply)
-            raise NoServer(NO_SERVER if _NONE_RUNS.search(said) else said or say("the tmux server can't be reached"))
+            said = reply.stderr[-1] if reply.stderr else say("the tmux server can't be reached")
+            raise NoServer(NO_SERVER if _NONE_RUNS.search(said) else said)
         found = [pane for line in reply.stdout if (pane := _read_pane(line))]
         return sorted(found, key=lambda pane: int(pane.pane_id[1:]))
 
@@ -127,7 +118,7 @@ class Server:
         name = f"oracle-{os.getpid()}-{time.monotonic_ns()}"
         word = text[:-1] + "\\;" if text.endswith(";") else text
         set_buffer = ("set-buffer", "-b", name, "--", word)
-        server = self._pane(pane_id).server
+        server = self._server()
         paste = (*set_buffer, ";", "paste-buffer", "-p", "-d", "-b", name, "-t", pane_id)
         if _in_time(lambda: server.cmd(*paste)).returncode:
             _in_time(lambda: server.cmd("delete-buffer", "-b", name))
@@ -139,20 +130,30 @@ class Server:
 
     def _to(self, pane_id: str, command: str, *words: str) -> list[str]:
         """Send a pane one command, and return what tmux prints. Raises PaneGone, NoServer, Unanswered."""
-        pane = self._pane(pane_id)
+        server = self._server()
+        import libtmux
+
+        pane = libtmux.Pane(server=server, pane_id=pane_id)
         reply = _in_time(lambda: pane.cmd(command, *words))
         if reply.returncode:
             raise _gone(pane_id)
         return reply.stdout
 
-    def _pane(self, pane_id: str) -> libtmux.Pane:
-        import libtmux
+    def _server(self) -> libtmux.Server:
+        """Return libtmux's object for the server. Raises NoServer."""
+        if self._made is None:
+            path = self._name if "/" in self._name else ""
+            program = os.environ.get("TMUX_BIN") or shutil.which("tmux")
+            if program is None:
+                raise NoServer(say("tmux is not installed"))
+            if not os.environ.get("TMUX_BIN") and not _listens(path or _socket_path(self._name)):
+                raise NoServer(NO_SERVER)
+            import libtmux
 
-        if self._libtmux is None:
             _name_utf8()
-            path, name = (self._socket, None) if "/" in self._socket else (None, self._socket or "default")
-            self._libtmux = libtmux.Server(socket_name=name, socket_path=path, tmux_bin=self._program)
-        return libtmux.Pane(server=self._libtmux, pane_id=pane_id)
+            name = None if path else self._name or "default"
+            self._made = libtmux.Server(socket_name=name, socket_path=path or None, tmux_bin=program)
+        return self._made
 
     @contextmanager
     def alone_with(self, pane: Pane, *, until: float) -> Iterator[bool]:
@@ -168,7 +169,7 @@ class Server:
                 os.close(handle)
 
     def _open_lock(self, pane: Pane) -> int:
-        for path in (pane.tty, os.path.dirname(self._socket)):
+        for path in (pane.tty, os.path.dirname(self._name)):
             try:
                 return os.open(path, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
             except OSError:
@@ -203,10 +204,6 @@ def _read_pane(line: str) -> Pane | None:
     return Pane(pane_id, is_dead, in_mode, is_off, is_synchronized, tty, seat, command, session)
 
 
-def _last_line(reply: TmuxReply) -> str:
-    return reply.stderr[-1] if reply.stderr else ""
-
-
 def _name_utf8() -> None:
     """Name UTF-8 in the environment if nothing does: tmux prints `_` for other characters then, and libtmux has no `-u`."""
     named = [os.environ.get(name) for name in ("LC_ALL", "LC_CTYPE", "LANG")]
@@ -217,7 +214,7 @@ def _name_utf8() -> None:
 
 def _in_time(ask: Callable[[], LibtmuxReply]) -> LibtmuxReply:
     """Return what libtmux answers. It waits without a limit, so it does that in a thread. Raises Unanswered, NoServer."""
-    from libtmux.exc import LibTmuxException
+    from libtmux.exc import LibTmuxException, TmuxCommandNotFound
 
     replies: list[LibtmuxReply] = []
     faults: list[OSError | LibTmuxException] = []
@@ -233,9 +230,12 @@ def _in_time(ask: Callable[[], LibtmuxReply]) -> LibtmuxReply:
     thread.join(ANSWER_TIME)
     if thread.is_alive():
         _kill_children(thread)
-        raise _unanswered()
+        raise Unanswered(say("the tmux server does not answer within {seconds:g} s", seconds=ANSWER_TIME))
     if faults:
-        raise NoServer(say("the tmux server can't be reached")) from faults[0]
+        missing = isinstance(faults[0], (FileNotFoundError, TmuxCommandNotFound))
+        raise NoServer(
+            say("tmux is not installed") if missing else say("the tmux server can't be reached")
+        ) from faults[0]
     return replies[0]
 
 
@@ -249,27 +249,24 @@ def _kill_children(thread: threading.Thread) -> None:
         return
 
 
-def _unanswered() -> Unanswered:
-    return Unanswered(say("the tmux server does not answer within {seconds:g} s", seconds=ANSWER_TIME))
+def _socket_path(name: str) -> str:
+    """Return the path of a server's socket, as tmux makes it of its name."""
+    folder = os.environ.get("TMUX_TMPDIR", "")
+    folder = folder if os.path.isdir(folder) else "/tmp"  # noqa: S108 - tmux's own place
+    return os.path.join(folder, f"tmux-{os.getuid()}", name or "default")
 
 
-def _run(words: Sequence[str]) -> TmuxReply:
-    environ = {name: value for name, value in os.environ.items() if name not in ("TMUX", "TMUX_PANE")}
-    try:
-        done = subprocess.run(
-            words,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=ANSWER_TIME,
-            check=False,
-            env={**environ, "ORACLE_INTERNAL": "1"},
-        )
-    except subprocess.TimeoutExpired:
-        raise _unanswered() from None
-    except FileNotFoundError:
-        raise NoServer(say("tmux is not installed")) from None
-    out, err = (stream.decode("utf-8", "replace").rstrip("\n") for stream in (done.stdout, done.stderr))
-    return TmuxReply(out.split("\n") if out else [], err.split("\n") if err else [], done.returncode)
+def _listens(path: str) -> bool:
+    """Return whether a server may listen on a socket: none does if there is no socket, or it refuses."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.setblocking(False)
+        try:
+            probe.connect(path)
+        except (FileNotFoundError, ConnectionRefusedError):
+            return False
+        except OSError:
+            return True  # whatever else it is, tmux says it better
+    return True
 
 
 def tmux_socket(environ: Mapping[str, str]) -> str:

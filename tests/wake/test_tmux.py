@@ -6,6 +6,7 @@ import functools
 import os
 import shlex
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -17,7 +18,6 @@ import pytest
 from oracle.errors import UsageError
 from oracle.wake import server, tmux
 from oracle.wake.outcomes import NO_SERVER, Busy, NoSession, Stranded, Woken
-from oracle.wake.server import TmuxReply
 from oracle.wake.tmux import TmuxWaker, type_into_own_pane
 from tests.forked import Forked
 from tests.wake.stage import PATIENCE, Prompts, Stage, until
@@ -323,9 +323,36 @@ def test_no_tmux_is_no_session(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
         ),
     ],
 )
-def test_that_no_server_runs_is_said_in_plain_words(monkeypatch: pytest.MonkeyPatch, said: str, reason: str):
-    monkeypatch.setattr("oracle.wake.server._run", lambda words: TmuxReply([], [said], 1))
+def test_that_no_server_runs_is_said_in_plain_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, reason: str
+):
+    program = tmp_path / "tmux"
+    program.write_text(f"#!/bin/sh\necho '{said}' >&2\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("TMUX_BIN", str(program))
     assert TmuxWaker("t-absent").wake(["x"], TEXT) == NoSession(("x",), reason)
+
+
+@pytest.mark.parametrize("kind", ["no socket", "a dead socket", "no folder of sockets"])
+def test_where_no_server_listens_libtmux_is_not_imported(tmp_path: Path, kind: str):
+    folder = tmp_path / f"tmux-{os.getuid()}"
+    if kind != "no folder of sockets":
+        folder.mkdir()
+    if kind == "a dead socket":
+        with socket.socket(socket.AF_UNIX) as dead:
+            dead.bind(str(folder / "team"))
+    code = (
+        "import sys; from oracle.wake.tmux import TmuxWaker;"
+        f"print(TmuxWaker('team').wake(['x'], {TEXT!r}).reason, 'libtmux' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "TMUX_TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == f"{NO_SERVER} False\n"
 
 
 def test_server_may_be_named_by_its_path(stage: Stage):
@@ -473,8 +500,8 @@ def test_server_that_does_not_answer_is_asked_once_for_a_bounded_time(stage: Sta
     stage.box("demo-planner")
     process = int(stage.tmux("display-message", "-p", "#{pid}"))
     asked: list[object] = []
-    ask = server._run
-    monkeypatch.setattr(server, "_run", lambda words: asked.append(words) or ask(words))
+    ask = server._in_time
+    monkeypatch.setattr(server, "_in_time", lambda words: asked.append(words) or ask(words))
     os.kill(process, signal.SIGSTOP)
     try:
         outcome = wake(stage, "demo-planner")
@@ -544,26 +571,14 @@ def test_what_a_pane_shows_is_read_in_any_locale(stage: Stage, locale: dict[str,
     assert done.stdout.startswith("Busy" if title != "rest" else "Woken"), (done.stdout, done.stderr)
 
 
-LOADED = """
-import sys
-from oracle.wake.tmux import TmuxWaker
-found = TmuxWaker(sys.argv[1]).wake([sys.argv[2]], "x", patience=90)
-print(type(found).__name__, "libtmux" in sys.modules)
-"""
-
-
-@pytest.mark.parametrize(("runs", "name"), [(False, "demo"), (True, "other"), (True, "dead")])
-def test_library_is_not_imported_when_nobody_is_there(stage: Stage, runs: bool, name: str):
-    if runs:
-        stage.box("demo")
-        stage.session("dead", "true; exec cat")
-        stage.tmux("set-option", "-w", "-t", "dead", "remain-on-exit", "on")
-        stage.tmux("respawn-pane", "-k", "-t", "dead", "true")
-        until(lambda: stage.tmux("display-message", "-p", "-t", "dead", "#{pane_dead}") == "1", "the pane is dead")
-    done = subprocess.run(
-        [sys.executable, "-c", LOADED, stage.socket, name], capture_output=True, text=True, check=True, timeout=120
-    )
-    assert done.stdout == "NoSession False\n"
+@pytest.mark.parametrize("name", ["other", "dead"])
+def test_nobody_is_there(stage: Stage, name: str):
+    stage.box("demo")
+    stage.session("dead", "true; exec cat")
+    stage.tmux("set-option", "-w", "-t", "dead", "remain-on-exit", "on")
+    stage.tmux("respawn-pane", "-k", "-t", "dead", "true")
+    until(lambda: stage.tmux("display-message", "-p", "-t", "dead", "#{pane_dead}") == "1", "the pane is dead")
+    assert isinstance(TmuxWaker(stage.socket).wake([name], TEXT), NoSession)
 
 
 # Many at once ---------------------------------------------------------------------------------------------------------

@@ -42,7 +42,6 @@ _NEVER = float("inf")
 REPAIR_EVERY = 60.0
 """Seconds between two repairs in one project: each one reads all of its receipts."""
 
-
 MOST_JUDGES = 2
 """Questions that are judged at a time; the others wait for their turn."""
 
@@ -238,9 +237,7 @@ class WorkLoop:
             self._tally["questions"] += 1
             now = context.now_seconds()
             entry = failed.get(asked.subject)
-            if (
-                entry is None or entry.due_at < _NEVER
-            ):  # a question that was given up is no longer attended to: wake its seat as for any other message
+            if entry is None or entry.due_at < _NEVER:  # the seat of one that was given up is woken as for any message
                 subjects.add(asked.subject)
             if self._stopping or (entry is not None and not entry.is_due(now)):
                 dues.append(entry.due_at if entry is not None else now)
@@ -302,11 +299,8 @@ class WorkLoop:
         for entry in sorted(pending, key=lambda one: (one.tries > 0, one.due_at)):
             seat = (entry.fields.get("project"), entry.fields.get("seat"))
             is_new = entry.file_name not in known
-            if (
-                wakeups.is_of_question(entry)
-                and (is_new or entry.subject[:4] in subjects)
-                and wakeups.is_pending(entry)
-            ):
+            is_asked = wakeups.is_of_question(entry) and (is_new or entry.subject[:4] in subjects)
+            if is_asked and wakeups.is_pending(entry):
                 if is_new:
                     dues.append(time.time())
                 continue

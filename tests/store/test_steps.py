@@ -12,8 +12,11 @@ from threading import Thread
 
 import pytest
 
+from oracle.domain.hub.rows import Membership
 from oracle.errors import DiskFailure, LockTimeout
 from oracle.store.disk import steps
+from oracle.store.root import hub, sources
+from oracle.store.root.layout import Root
 from tests.store.crash import run_at_once
 
 
@@ -141,3 +144,20 @@ def test_what_could_not_be_read_again_is_not_written(tmp_path: Path, write: Call
     assert list(tmp_path.iterdir()) == []
     write(f"{tmp_path}/file", bytes(steps.MOST_BYTES - 1))
     assert len(steps.read(f"{tmp_path}/file") or b"") == steps.MOST_BYTES - 1
+
+
+@pytest.mark.parametrize(
+    ("save", "folder"),
+    [
+        (lambda root: sources.save(root, []), "config"),
+        (lambda root: hub.save(root, Membership()), "_state"),
+        (lambda root: hub.save_owner(root, Membership()), "_state"),
+    ],
+    ids=["sources", "hub", "hub-owner"],
+)
+def test_what_no_rebuild_brings_back_is_forced_to_disk(
+    root: Path, monkeypatch: pytest.MonkeyPatch, save: Callable[[Root], None], folder: str
+) -> None:
+    forced = forced_folders(monkeypatch)
+    save(Root(str(root)))
+    assert str(root / folder) in forced

@@ -67,5 +67,5 @@ def _parse(content: dict[str, object]) -> Membership:
 def _save(root: Root, path: str, membership: Membership) -> None:
     ensure_state(root)
     data = json.dumps(contents_of(membership), ensure_ascii=False, indent=2).encode() + b"\n"
-    files.replace(path, data, scratch=root.state)
+    steps.replace(path, data)
     files.set_mode(path, files.FILE_MODE)

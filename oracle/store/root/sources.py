@@ -27,7 +27,6 @@ if TYPE_CHECKING:
         """What is needed of a Root."""
 
         path: str
-        scratch: str
         source_list: str
 
         @property
@@ -134,10 +133,10 @@ def why_refused(root: SourcePlaces, folder: str) -> Sentence | str:
 
 def save(root: SourcePlaces, sources: Iterable[Source]) -> None:
     """Write the registry. Raises DiskFailure."""
-    from oracle.store.disk import files
+    from oracle.store.disk import steps
 
     content = {"version": 1, "sources": [source.as_json() for source in sources]}
-    files.replace(root.source_list, _printed(content), scratch=root.scratch)
+    steps.replace(root.source_list, _printed(content))
 
 
 def allow(root: SourcePlaces, sources: Iterable[Source]) -> None:

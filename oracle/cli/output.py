@@ -1,4 +1,4 @@
-"""Print for a terminal, a pipe or a program. No other module writes to the two streams.
+"""Print for a terminal, a pipe or a program, and show a wait. No other module writes to the two streams.
 
 The text of records is data: characters that could steer a terminal are printed as escapes.
 """
@@ -14,11 +14,18 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice, zip_longest
+from threading import Lock, Timer
+from typing import TYPE_CHECKING
 
 from oracle.domain.layout import NARROWEST, broken, cells, cut, hanging, padded, shorten, squeeze, wrap
 from oracle.domain.values import value
 from oracle.errors import DiskFailure
-from oracle.wording import Sentence, say, spelled_lines, visible, visible_lines
+from oracle.wording import Sentence, say, spelled_lines, spoken, visible, visible_lines
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from rich.status import Status
 
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d\.\d{6}Z")
 _LOCAL = {"utf-8", "utf8"}
@@ -256,3 +263,76 @@ def mark_cuts(text: str, path: str, lines: tuple[int, int]) -> str:
         return text
     opening = "… " if before[-1:].isalnum() and text[0].isalnum() else ""
     return f"{opening}{text} …" if text[-1].isalnum() and after[:1].isalnum() else f"{opening}{text}"
+
+
+# A wait ---------------------------------------------------------------------------------------------------------------
+
+PATIENCE = 2.0
+"""Seconds of silence before the spinner appears."""
+
+
+class Spinner:
+    """A sign of life on standard error while the block runs; `report` says what is being done. Nothing at all off a terminal."""
+
+    def __init__(self, patience: float = PATIENCE) -> None:
+        self._patience = patience
+        self._timer = self._new_timer()
+        self._lock = Lock()
+        self._status: Status | None = None
+        self._is_over = False
+        self._text = say("Reading the Root …")
+
+    def __enter__(self) -> Spinner:
+        if is_terminal(sys.stderr):
+            self._timer.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop()
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Leave the terminal to a question while the block runs; afterwards wait as long as at first before it appears."""
+        self._stop()
+        try:
+            yield
+        finally:
+            self._timer, self._is_over = self._new_timer(), False
+            self.__enter__()
+
+    def report(self, count: int, what: str) -> None:
+        """Take a count from the work and the name of what is counted."""
+        self._text = say("{count:,} {what} …", count=count, what=what)
+        if self._status is not None:
+            self._status.update(spoken(self._text))
+
+    def _new_timer(self) -> Timer:
+        timer = Timer(self._patience, self._begin)
+        timer.daemon = True
+        return timer
+
+    def _stop(self) -> None:
+        self._timer.cancel()
+        with self._lock:
+            self._is_over = True
+            if self._status is not None:
+                self._status.stop()
+                self._status = None
+
+    def _begin(self) -> None:
+        from rich.console import Console
+
+        with self._lock:
+            if self._is_over:
+                return
+            console = Console(
+                file=sys.stderr,
+                color_system="auto" if wants_colour() else None,
+                highlight=False,
+                markup=False,
+                emoji=False,
+            )
+            self._status = console.status(spoken(self._text))
+            self._status.start()

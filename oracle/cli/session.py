@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from glob import glob
-from threading import Lock, Timer
 from typing import TYPE_CHECKING
 
 from oracle.app.settings import LANGUAGES
@@ -16,6 +15,7 @@ from oracle.cli.i18n.translate import ENGLISH
 from oracle.cli.output import (
     OutputLost,
     ReaderGone,
+    Spinner,
     Table,
     as_json,
     is_terminal,
@@ -23,7 +23,6 @@ from oracle.cli.output import (
     print_lines,
     print_table,
     tell,
-    wants_colour,
     write_out,
 )
 from oracle.domain.spelling import suggest
@@ -31,83 +30,9 @@ from oracle.errors import NotFound, OracleError, UsageError
 from oracle.wording import Sentence, say, spoken, visible
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
-    from rich.status import Status
-
     from oracle.app.context import Context
     from oracle.app.delivery.wakeups import WakeUp
     from oracle.app.queries.lookup import Found
-
-PATIENCE = 2.0
-"""Seconds of silence before the spinner appears."""
-
-
-class Spinner:
-    """A sign of life on standard error while the block runs; `report` says what is being done. Nothing at all off a terminal."""
-
-    def __init__(self, patience: float = PATIENCE) -> None:
-        self._patience = patience
-        self._timer = self._new_timer()
-        self._lock = Lock()
-        self._status: Status | None = None
-        self._is_over = False
-        self._text = say("Reading the Root …")
-
-    def __enter__(self) -> Spinner:
-        if is_terminal(sys.stderr):
-            self._timer.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._stop()
-
-    @contextmanager
-    def paused(self) -> Iterator[None]:
-        """Leave the terminal to a question while the block runs; afterwards wait as long as at first before it appears."""
-        self._stop()
-        try:
-            yield
-        finally:
-            self._timer, self._is_over = self._new_timer(), False
-            self.__enter__()
-
-    def report(self, count: int, what: str) -> None:
-        """Take a count from the work and the name of what is counted."""
-        self._text = say("{count:,} {what} …", count=count, what=what)
-        if self._status is not None:
-            self._status.update(spoken(self._text))
-
-    def _new_timer(self) -> Timer:
-        timer = Timer(self._patience, self._begin)
-        timer.daemon = True
-        return timer
-
-    def _stop(self) -> None:
-        self._timer.cancel()
-        with self._lock:
-            self._is_over = True
-            if self._status is not None:
-                self._status.stop()
-                self._status = None
-
-    def _begin(self) -> None:
-        from rich.console import Console
-
-        with self._lock:
-            if self._is_over:
-                return
-            console = Console(
-                file=sys.stderr,
-                color_system="auto" if wants_colour() else None,
-                highlight=False,
-                markup=False,
-                emoji=False,
-            )
-            self._status = console.status(spoken(self._text))
-            self._status.start()
 
 
 class Call:

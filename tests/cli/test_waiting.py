@@ -18,7 +18,7 @@ from oracle import wording
 from oracle.cli import session
 from oracle.cli.i18n import translate
 from oracle.cli.main import run
-from oracle.cli.session import Spinner
+from oracle.cli.output import Spinner
 from oracle.wording import say
 from tests.forked import Forked
 

@@ -12,26 +12,25 @@ standard error of 1,000 bootstrap samples.
 
 from __future__ import annotations
 
-import argparse
 import datetime
 import json
 import random
 import shutil
 import subprocess
 import sys
-import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from corpus import beside, kept_in
+
 from oracle.api import Oracle
 from oracle.app.answers.reply import ANSWERED, CANDIDATES
 from oracle.app.search import models
 
 HERE = Path(__file__).resolve().parent
-BESIDE = HERE.parent.parent / "shared"
 QUESTIONS = HERE / "questions"
 LOG = QUESTIONS / "sealed.log"
 FOLDERS = ("adr-en", "docs-zh", "vault-en", "vault-en-foam", "kb")
@@ -155,13 +154,11 @@ def print_forms(cases: Sequence[Case]) -> None:
 
 def main() -> None:
     """Measure one half."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = beside(__doc__)
     parser.add_argument("what", choices=("open", "sealed"))
     parser.add_argument("--meaning", action="store_true", help="use the vectors of the Roots in --kept")
-    parser.add_argument("--shared", type=Path, default=BESIDE, help="the folder that holds bench/ and corpora/")
-    parser.add_argument("--kept", type=Path, help="the folder in which the Roots are kept for the next run")
     args = parser.parse_args()
-    kept = args.kept or Path(tempfile.mkdtemp(prefix="oracle-answers-"))
+    kept = kept_in(args)
     if not args.meaning:
         models.find_models = tuple
     cases: list[Case] = []

@@ -11,10 +11,7 @@ puts the weights of all questions into `data/probability.toml`.
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
-import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -22,8 +19,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import corpus
 import numpy
-from recall import BESIDE, SETS, make_root
+from recall import SETS, make_root
 
 from oracle.api import Oracle
 from oracle.app.answers import answer
@@ -49,7 +47,7 @@ class Case:
     weight: float = 1.0
 
 
-def evidence_of(question: dict[str, Any], corpus: Path, places: dict[str, Any]) -> dict[str, set[int]]:
+def evidence_of(question: dict[str, Any], documents: Path, places: dict[str, Any]) -> dict[str, set[int]]:
     """Return the lines that hold the answer, by record."""
     found: dict[str, set[int]] = {}
     for one in question.get("evidence", ()):
@@ -57,23 +55,22 @@ def evidence_of(question: dict[str, Any], corpus: Path, places: dict[str, Any]) 
         found.setdefault(place["slug"], set()).add(one["line"] + place["shift"])
     for path in question.get("paths", ()):
         quote, place = question["answer_quote"], places[path]
-        before, at, _ = (corpus / path).read_text("utf-8", "replace").partition(quote)
+        before, at, _ = (documents / path).read_text("utf-8", "replace").partition(quote)
         if at:
             first = before.count("\n") + 1 + place["shift"]
             found.setdefault(place["slug"], set()).update(range(first, first + quote.count("\n") + 1))
     return found
 
 
-def ask(name: str, shared: Path, root: Path) -> Iterator[Case]:
+def ask(questions: Sequence[dict[str, Any]], documents: Path, root: Path) -> Iterator[Case]:
     """Ask each question of a set as it is, and without the records that answer it."""
     places = json.loads(root.with_suffix(".json").read_text("utf-8"))
-    lines = (shared / f"bench/{name}.questions.jsonl").read_text("utf-8").splitlines()
     with Oracle.open(str(root)) as oracle:
-        for question in map(json.loads, lines):
+        for question in questions:
             filters = {"project": question["collection"]} if "collection" in question else {}
             asked = read_question(oracle, question["question"], filters)
             hits = answer.find_hits(oracle, asked, filters)
-            evidence = evidence_of(question, shared / SETS[name], places)
+            evidence = evidence_of(question, documents, places)
             half = zlib.crc32(question["id"].encode()) % 2
             for some in (hits, [hit for hit in hits if hit.record.slug not in evidence]):
                 if some:
@@ -126,21 +123,18 @@ def write(weights: Sequence[float]) -> None:
 
 def main() -> None:
     """Ask, fit both halves, print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--shared", type=Path, default=BESIDE, help="the folder that holds bench/ and corpora/")
-    parser.add_argument("--kept", type=Path, help="the folder in which the Roots are kept for the next run")
+    parser = corpus.beside(__doc__)
     parser.add_argument("--write", action="store_true", help="write the weights of all questions")
     args = parser.parse_args()
-    kept = args.kept or Path(tempfile.mkdtemp(prefix="oracle-confidence-"))
-    if not (args.shared / "bench").is_dir():
-        sys.exit(f"There are no questions in {args.shared}: name the folder that holds bench/ with --shared.")
+    kept = corpus.kept_in(args)
     sets: list[list[Case]] = []
-    for name, corpus in SETS.items():
-        make_root(args.shared / "bench", args.shared / corpus, kept / name)
+    for name, folder in SETS.items():
+        questions, documents = corpus.read_questions(args.shared, name), args.shared / folder
+        make_root(args.shared / "bench", documents, kept / name)
         listed = kept / f"{name}.json"
         if not listed.exists():
             (kept / name / "map.json").rename(listed)
-        sets.append(list(ask(name, args.shared, kept / name)))
+        sets.append(list(ask(questions, documents, kept / name)))
     largest = max(map(len, sets))
     cases = [case for one in sets for case in one]
     for one in sets:

@@ -1,9 +1,19 @@
-"""Make Roots: of synthetic records, about 1 KB and eight links each, or of real documents. Deterministic."""
+"""Make Roots: of synthetic records, about 1 KB and eight links each, or of real documents. Deterministic.
+
+And find the questions and documents that lie beside a checkout, which are not part of the project.
+"""
 
 from __future__ import annotations
 
+import argparse
+import json
 import random
+import sys
+import tempfile
 from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
 
 COMMON = (
     "cache queue lock index planner builder reviewer patrol memory record evidence claim retry timeout deploy rollback schema "
@@ -78,3 +88,28 @@ def lay_out(documents: Path, root: Path, count: int) -> list[Path]:
         paths.append(folder / f"{document.stem}-{number:05d}.md")
         paths[-1].write_text(text, encoding="utf-8")
     return paths
+
+
+# What lies beside a checkout ------------------------------------------------------------------------------------------
+
+
+def beside(about: str) -> argparse.ArgumentParser:
+    """Return a parser with the options that say where the questions are, and where Roots are kept."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    shared = HERE.parent.parent / "shared"
+    parser.add_argument("--shared", type=Path, default=shared, help="the folder that holds bench/ and corpora/")
+    parser.add_argument("--kept", type=Path, help="the folder in which the Roots are kept for the next run")
+    return parser
+
+
+def kept_in(given: argparse.Namespace) -> Path:
+    """Return the folder of the Roots: the one that was named, else a new one."""
+    return given.kept or Path(tempfile.mkdtemp(prefix=f"oracle-{Path(sys.argv[0]).stem}-"))
+
+
+def read_questions(shared: Path, name: str) -> list[dict[str, Any]]:
+    """Return the questions of a set. Raises SystemExit where they are absent."""
+    path = shared / f"bench/{name}.questions.jsonl"
+    if not path.is_file():
+        raise SystemExit(f"There are no questions in {path}: name the folder that holds bench/ with --shared.")
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]

@@ -10,18 +10,17 @@ puts the tables into benchmarks/RESULTS.md, under their own headings.
 
 from __future__ import annotations
 
-import argparse
 import datetime
 import os
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
+from corpus import beside, kept_in
+
 HERE = Path(__file__).resolve().parent
-BESIDE = HERE.parent.parent / "shared"
 RESULTS = HERE / "RESULTS.md"
 RECALL, MEANING = "## Recall", "## Meaning"
 SETS = {"locomo": "bench/locomo", "adr-en": "corpora/adr-en", "docs-zh": "corpora/docs-zh"}
@@ -107,17 +106,15 @@ def print_table(about: str, found: list[str]) -> str:
 
 def main() -> None:
     """Measure the sets that are there and print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--shared", type=Path, default=BESIDE, help="the folder that holds bench/ and corpora/")
+    parser = beside(__doc__)
     parser.add_argument("--only", nargs="+", choices=sorted(SETS), default=list(SETS))
     parser.add_argument("--meaning", action="store_true", help="embed every record and measure with vectors too")
-    parser.add_argument("--kept", type=Path, help="the folder in which the Roots are kept for the next run")
     parser.add_argument("--write", action="store_true", help="put the tables into benchmarks/RESULTS.md")
     args = parser.parse_args()
     bench = args.shared / "bench"
     by_words: list[str] = []
     by_meaning: list[str] = []
-    folder = args.kept or Path(tempfile.mkdtemp(prefix="oracle-recall-"))
+    folder = kept_in(args)
     try:
         for name in args.only:
             corpus = args.shared / SETS[name]

@@ -10,17 +10,13 @@ with the vectors of the Root in `--kept` (`oracle index embed`). It prints proce
 
 from __future__ import annotations
 
-import argparse
-import json
 import re
-import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from recall import BESIDE
+import corpus
 
 from oracle.api import Oracle
 
@@ -57,21 +53,17 @@ def share(values: Sequence[float]) -> str:
 
 def main() -> None:
     """Ask every question and print the figures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--shared", type=Path, default=BESIDE, help="the folder that holds bench/")
-    parser.add_argument("--kept", type=Path, help="the folder in which the Root is kept for the next run")
+    parser = corpus.beside(__doc__)
     parser.add_argument("--meaning", action="store_true", help="ask with the vectors, too")
     args = parser.parse_args()
-    bench = args.shared / "bench"
-    if not bench.is_dir():
-        sys.exit(f"There are no conversations in {bench}: name the folder that holds bench/ with --shared.")
-    root = (args.kept or Path(tempfile.mkdtemp(prefix="oracle-turns-"))) / "turns"
-    slugs = lay_out(bench / "locomo", root)
+    questions = corpus.read_questions(args.shared, "locomo")
+    root = corpus.kept_in(args) / "turns"
+    slugs = lay_out(args.shared / "bench/locomo", root)
     held: list[float] = []
     ranks: list[float] = []
     started = time.process_time()
     with Oracle.open(str(root)) as oracle:
-        for question in map(json.loads, (bench / "locomo.questions.jsonl").read_text("utf-8").splitlines()):
+        for question in questions:
             hits = oracle.search(question["question"], {"project": question["collection"]}, lexical=not args.meaning)
             found = [hit.record.slug for hit in hits]
             wanted = [slugs[f"{one['path']}:{one['line']}"] for one in question["evidence"]]

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from oracle.app.records.listing import FILTERS
 from oracle.domain.values import value
 from oracle.errors import UsageError
 from oracle.wording import say
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     Room = Callable[[Context, "PageQuery"], "RoomPage"]
 
-FILTERS = ("project", "seat", "kind", "status", "author", "task", "since", "until")
 MOST_HITS = 20
 MOST_ROWS = 100
 """Rows of a list on one page. The next page has the next ones."""

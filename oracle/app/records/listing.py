@@ -17,13 +17,13 @@ from oracle.wording import Sentence, say
 _RECHECKED = 200
 """How many of the first records of a list are looked at again, where not every question looks at all files."""
 
-_FILTERS = ("project", "seat", "kind", "status", "author", "task", "since", "until")
+FILTERS = ("project", "seat", "kind", "status", "author", "task", "since", "until")
 
 
 def list_records(
     context: Context, filters: Mapping[str, str], *, limit: int = 0, newest_first: bool = False, fresh: bool = False
 ) -> list[Summary]:
-    """Return the records that pass `filters` (see `_FILTERS`); `limit` 0 means all. Raises NotInFederation, UsageError."""
+    """Return the records that pass `filters` (see `FILTERS`); `limit` 0 means all. Raises NotInFederation, UsageError."""
     wanted = check_filters(filters)
 
     def ask(connection: Connection) -> list[query.Row]:
@@ -62,9 +62,9 @@ def check_filters(filters: Mapping[str, str]) -> dict[str, str]:
     """Check filters; return sortable times and folded names. Raises UsageError."""
     wanted = {name: value for name, value in filters.items() if value}
     for name in wanted:
-        if name not in _FILTERS:
+        if name not in FILTERS:
             raise UsageError(
-                say("There is no filter {name!r}.", name=name), hint=say("Filters are {filters}.", filters=_FILTERS)
+                say("There is no filter {name!r}.", name=name), hint=say("Filters are {filters}.", filters=FILTERS)
             )
     for name in ("project", "seat"):
         if name in wanted:

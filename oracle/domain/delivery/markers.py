@@ -92,8 +92,6 @@ class Markers:
 
     deliver: Marker | Fault | None
     clear: bool
-    faults: tuple[Fault, ...] = ()
-    """Every marker of the message that can't be read, the last one included."""
     dropped: tuple[Marker, ...] = ()
     """The markers before the last one that name another delivery."""
 
@@ -107,11 +105,10 @@ def read(text: str) -> Markers:
     found = [_read_marker(plain, start) for start in [*_starts(prose, DELIVER)][-_MOST:]]
     found = sorted([*found, *_near_markers(prose, found)], key=lambda item: item.start)
     meant = [item for item in found if not _is_quoted(plain, item.start, item.end)]
-    faults = tuple(item for item in meant if isinstance(item, Fault))
     clears = [at for at in _starts(prose, CLEAR) if not _is_quoted(plain, at, at + len(CLEAR))]
     last = meant[-1] if meant else None
     dropped = (item for item in meant[:-1] if isinstance(item, Marker) and not item.is_same_delivery(last))
-    return Markers(last, bool(clears), faults, tuple(dropped))
+    return Markers(last, bool(clears), tuple(dropped))
 
 
 def mask_talk(text: str) -> str:

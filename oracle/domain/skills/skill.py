@@ -41,7 +41,6 @@ class Skill:
     root: str
     source: str
     key: str = ""
-    primary_env: str = ""
     is_hidden: bool = False
     is_always: bool = False
     requires: Requirements = Requirements()
@@ -67,7 +66,6 @@ def interpret(fields: Mapping[str, Value], body: str, *, path: str, root: str, s
         root=root,
         source=source,
         key=_one_line(as_text(host.get("skillKey", ""))) or name,
-        primary_env=as_text(host.get("primaryEnv", "")).strip(),
         is_hidden=_is_true(fields.get("disable-model-invocation", "")),
         is_always=_is_true(host.get("always", "")),
         requires=Requirements(

@@ -21,26 +21,12 @@ _MOST_BYTES = 64 << 20
 MISSING = object()
 """The result of `look_up` for a path that does not exist."""
 
-
 HIDDEN = "[REDACTED:credential]"
 """Shown in search results in place of the value of a credential."""
 
 _ABOUT_SECRETS = frozenset(
-    (
-        *("name", "type", "kind", "source", "path", "file", "provider", "url", "host", "user", "scope", "note"),
-        *(
-            "description",
-            "status",
-            "env",
-            "line",
-            "count",
-            "length",
-            "expires",
-            "created_at",
-            "updated_at",
-            "scanned_at",
-        ),
-    )
+    """name type kind source path file provider url host user scope note description status env line count length expires
+    created_at updated_at scanned_at""".split()
 )
 """Keys below a credential whose values only describe it."""
 

@@ -273,11 +273,6 @@ class Root:
         real = os.path.realpath(path)
         return real == base or real.startswith(base.rstrip("/") + "/")
 
-    def holds_record(self, path: str) -> bool:
-        """Return whether the real path of `path` is in one of the folders for records: a link may not lead elsewhere."""
-        base = os.path.realpath(self.path).rstrip("/")
-        return os.path.realpath(path).startswith(tuple(f"{base}/{tree}/" for tree in RECORD_TREES))
-
 
 # The trees of records ---------------------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from oracle.domain.values import NOTHING
 from oracle.errors import NotFound, UsageError
 from oracle.hook.changes import FileChange, backups_of
 from oracle.hook.clients import CLAUDE, Client, off_switch
@@ -126,33 +127,42 @@ def _with_hook(content: dict[str, object], event: str, wanted: Mapping[str, obje
     return {**content, "hooks": {**hooks, event: kept}}
 
 
-def plan_uninstall(path: str) -> FileChange:
+def plan_uninstall(path: str, old: Mapping[str, object] = NOTHING) -> FileChange:
     """Return the change that removes the hook from a settings file, and nothing else. Raises InvalidSettings.
 
-    A file that only changed by our hook becomes what it was, byte for byte: its backup, or no file.
+    A file that only changed by our hook becomes what it was, byte for byte: its backup, or no file. What is empty in the
+    `old` settings stays.
     """
     before, content = read(path)
-    whole = _without_hook(content, path)
+    whole = _without_hook(content, path, old)
     if before is None or whole == content:
         return FileChange(path, before, before)
     after = _as_before(path, before, content, whole)
     return FileChange(path, before, after, keeps_backup=after is not None)
 
 
-def _without_hook(content: Mapping[str, object], path: str) -> dict[str, object]:
-    """Return settings without our hook and what it leaves empty."""
-    hooks = table(content, "hooks", path)
+def _without_hook(content: Mapping[str, object], path: str, old: Mapping[str, object] = NOTHING) -> dict[str, object]:
+    """Return settings without our hook and what it leaves empty, but for what is in the `old` settings."""
+    hooks, before = table(content, "hooks", path), table(old, "hooks", path)
     new: dict[str, object] = {}
     for event, groups in hooks.items():
         kept = _without_own(groups) if isinstance(groups, list) else groups
-        if kept or not groups or not isinstance(groups, list):
+        if kept or not groups or not isinstance(groups, list) or event in before:
             new[event] = kept
     if new == hooks:
         return dict(content)
     whole = {**content, "hooks": new}
-    if not new:
+    if not new and "hooks" not in old:
         del whole["hooks"]
     return whole
+
+
+def added_keys(path: str) -> list[str]:
+    """Return the names of what a person added to our hooks in a settings file. Raises InvalidSettings."""
+    own = _own_entries(read(path)[1])
+    return [
+        f"hooks.{event}.{key}" for event, entry in own for key in entry if key not in ("type", "command", "timeout")
+    ]
 
 
 def _as_before(path: str, before: str, content: Mapping[str, object], whole: Mapping[str, object]) -> str | None:
@@ -246,9 +256,6 @@ def _without_own(groups: list[object]) -> list[object]:
         else:
             new.append(group)
     return new
-
-
-# Read and print -------------------------------------------------------------------------------------------------------
 
 
 # Status ---------------------------------------------------------------------------------------------------------------

@@ -1,11 +1,11 @@
-"""Read the settings file of a client, and print it with its indentation kept."""
+"""Read the settings file of a client, and print it in its own layout."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from oracle.errors import UsageError
-from oracle.hook.changes import parse_json, render_json
+from oracle.hook.json_text import parse_json, render_json
 from oracle.store.disk import steps
 from oracle.wording import Sentence, say
 
@@ -71,7 +71,7 @@ def list_at(content: Mapping[str, object], key: str, path: str) -> list[object]:
 
 
 def render(content: Mapping[str, object], before: str | None, path: str) -> str:
-    """Return settings as text, indented as `before`. Raises InvalidSettings."""
+    """Return settings as text, in the layout of `before`. Raises InvalidSettings."""
     try:
         return render_json(content, before or "")
     except ValueError as error:

@@ -5,12 +5,11 @@ Everything goes into the files that an agent reads in every folder: the hooks of
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import shutil
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from oracle.domain.markdown import managed_block
 from oracle.domain.values import value
@@ -29,6 +28,9 @@ _NAME = "oracle"
 
 _HEADER = re.compile(rf"[ \t]*\[[ \t]*mcp_servers[ \t]*\.[ \t]*{_NAME}[ \t]*[\].]")
 """The first line of a table of our server in TOML."""
+
+_KEYS = ("type", "command", "args")
+"""The settings of the server that we write."""
 
 _FILES = {
     "claude": {HOOK: "settings.json", SKILL: "skills/oracle-memory/SKILL.md"},
@@ -99,21 +101,35 @@ def plan_setup(host: Host, *, command: str, server: Mapping[str, object] | None,
     return [SetupStep(host, tuple(parts[path]), change) for path, change in changes.items()]
 
 
-def plan_removal(hosts: Sequence[Host], left: Sequence[str]) -> list[FileChange]:
-    """Return the changes that take our parts out of files that changed since the set-up, and leave all else in them."""
-    found = []
-    for host in hosts:
-        for path in dict.fromkeys(path for path in host.files.values() if os.path.realpath(path) in left):
-            change = _unchanged(path)
-            if path == host.files[HOOK]:
-                change = settings.plan_uninstall(path)
-            if path == host.files[SERVER]:
-                change = replace_after(change, _without_server(path, change.after))
-            change = replace_after(change, change.after)
-            if path == host.files[SKILL]:
-                change = _without_skill(host.tool, change)
-            found.append(change)
-    return [change for change in found if change.is_needed]
+@value
+class Removal:
+    """The change that takes our parts out of a file, and the settings of a person that go with them."""
+
+    change: FileChange
+    lost: tuple[str, ...] = ()
+
+
+def plan_removal(host: Host, path: str, before: bytes | None) -> Removal:
+    """Return the change that takes our parts out of a file, and leaves all else in it. Raises InvalidSettings.
+
+    `before` is what the file was before the set-up: an object that was empty then stays, and a file that was not there goes.
+    """
+    change, lost = _unchanged(path), list[str]()
+    old = steps.parse_object(before or b"") or {}
+    if path == host.files[HOOK]:
+        lost += settings.added_keys(path)
+        change = replace_after(change, settings.plan_uninstall(path, old).after)
+    if path == host.files[SERVER]:
+        after, added = _without_server(path, change.after, old)
+        lost += added
+        change = replace_after(change, after)
+    if path == host.files[SKILL]:
+        change = _without_skill(host.tool, change)
+    elif before is None and change.is_needed and change.after is not None and change.after.strip() in ("", "{}"):
+        change = replace_after(change, None)
+    return Removal(
+        FileChange(path, change.before, change.after, keeps_backup=change.keeps_backup or bool(lost)), tuple(lost)
+    )
 
 
 def replace_after(change: FileChange, after: str | None) -> FileChange:
@@ -154,24 +170,28 @@ def _with_server(path: str, text: str | None, server: Mapping[str, object]) -> s
     return settings_files.render({**content, "mcpServers": {**servers, _NAME: entry}}, text, path)
 
 
-def _without_server(path: str, text: str | None) -> str | None:
+def _without_server(path: str, text: str | None, old: Mapping[str, object]) -> tuple[str | None, list[str]]:
+    """Return settings without our server, and the names of what a person added to it. Raises InvalidSettings."""
     if text is None:
-        return None
-    if path.endswith(".toml"):
-        return _without_toml(path, text)
-    content = settings_files.parse(path, text)
-    servers = content.get("mcpServers")
-    if not isinstance(servers, dict) or not _is_ours(servers.get(_NAME)):
-        return text
+        return None, []
+    is_toml = path.endswith(".toml")
+    content = _parse_toml(path, text) if is_toml else settings_files.parse(path, text)
+    table = "mcp_servers" if is_toml else "mcpServers"
+    servers = content.get(table)
+    server = servers.get(_NAME) if isinstance(servers, dict) else None
+    if not isinstance(servers, dict) or not isinstance(server, dict) or not _is_ours(server):
+        return text, []
+    added = [f"{table}.{_NAME}.{key}" for key in server if key not in _KEYS]
     del servers[_NAME]
-    if not servers:
-        del content["mcpServers"]
-    return settings_files.render(content, text, path)
+    if not servers and table not in old:
+        del content[table]
+    return _without_toml(path, text, content) if is_toml else settings_files.render(content, text, path), added
 
 
-def _is_ours(server: object) -> bool:
+def _is_ours(server: Mapping[str, object]) -> bool:
     """Whether a server starts this program, as ours does: one of its name that a person made may do something else."""
-    if not isinstance(server, dict) or not isinstance(words := server.get("args"), list):
+    words = server.get("args")
+    if not isinstance(words, list):
         return False
     return os.path.basename(str(server.get("command"))) == "oracle" and words[:1] == ["mcp"]
 
@@ -180,33 +200,39 @@ def _with_toml(path: str, text: str, server: Mapping[str, object]) -> str:
     """Return Codex's settings with our server; all else keeps its bytes. Raises InvalidSettings."""
     import tomlkit
 
-    with _reading_toml(path):
-        servers = tomlkit.parse(text).get("mcp_servers")
-        if servers is not None and _NAME in servers:
-            return text
-        tomlkit.parse(
-            appended := f"{text}{'' if not text or text.endswith(chr(10)) else chr(10)}\n"
-            + tomlkit.dumps({"mcp_servers": {_NAME: dict(server)}})
-        )
+    servers = _parse_toml(path, text).get("mcp_servers", {})
+    if isinstance(servers, dict) and _NAME in servers:
+        return text
+    line_end = "" if not text or text.endswith("\n") else "\n"
+    appended = f"{text}{line_end}\n" + tomlkit.dumps({"mcp_servers": {_NAME: dict(server)}})
+    if _read_as(appended) is None:
+        raise _inline(path, say("holds the key mcp_servers on one line, to which nothing can be added"))
     return appended.removeprefix("\n") if not text else appended
 
 
-def _without_toml(path: str, text: str) -> str:
-    """Return Codex's settings without our server; all else keeps its bytes. Raises InvalidSettings."""
-    import tomlkit
+def _without_toml(path: str, text: str, content: Mapping[str, object]) -> str:
+    """Return Codex's settings with this content, which is theirs without our server. Raises InvalidSettings."""
+    cut = _cut_tables(text)
+    if _read_as(cut) not in (content, {**content, "mcp_servers": {}}):
+        raise _inline(path, say("holds our server on one line, or in dotted keys"))
+    return cut
 
-    with _reading_toml(path):
-        whole = tomllib.loads(text)
-        servers = whole.get("mcp_servers")
-        if not isinstance(servers, dict) or _NAME not in servers:
-            return text
-        del servers[_NAME]
-        cut = _cut_tables(text)
-        if _read_as(cut) in (whole, {key: value for key, value in whole.items() if key != "mcp_servers" or servers}):
-            return cut
-        document = tomlkit.parse(text)  # an inline table, or dotted keys, which a person wrote
-        del document["mcp_servers"][_NAME]
-        return document.as_string()
+
+def _inline(path: str, what: Sentence) -> settings_files.InvalidSettings:
+    return settings_files.InvalidSettings(
+        say("{path} {what}; it was not changed.", path=path, what=what),
+        hint=say("Write each server as a table of its own, [mcp_servers.NAME], then try again."),
+    )
+
+
+def _parse_toml(path: str, text: str) -> dict[str, object]:
+    try:
+        return tomllib.loads(text)
+    except ValueError as error:
+        raise settings_files.InvalidSettings(
+            say("{path} is not valid TOML ({error}); it was not changed.", path=path, error=error),
+            hint=say("Correct what it names, then try again."),
+        ) from error
 
 
 def _cut_tables(text: str) -> str:
@@ -247,13 +273,3 @@ def _read_as(text: str) -> dict[str, object] | None:
         return tomllib.loads(f"{text}\n")
     except tomllib.TOMLDecodeError:
         return None
-
-
-@contextlib.contextmanager
-def _reading_toml(path: str) -> Iterator[None]:
-    from tomlkit.exceptions import TOMLKitError
-
-    try:
-        yield
-    except (TOMLKitError, ValueError, TypeError) as error:
-        raise settings_files.misshapen(path, say("can't be read as TOML")) from error

@@ -371,7 +371,105 @@ def test_an_undo_without_the_old_bytes_takes_out_only_ours(home: Path):
     assert json.loads((home / ".claude.json").read_text())["mcpServers"] == {"other": {"command": "other"}}
 
 
+ODD = '{\n   "permissions": {"allow": ["a", "b"]},\n   "word": "\\u00e9",\n\n   "x": [1,2, 3],  \n   "hooks": {"Stop": []}\n}'
+"""Settings in a layout that no program prints."""
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@pytest.mark.parametrize("name", [".claude/settings.json", ".gemini/settings.json", ".codex/hooks.json"])
+def test_undo_keeps_the_layout_of_what_changed_since(home: Path, name: str, line_end: str):
+    path = home / name
+    path.write_bytes(ODD.replace("\n", line_end).encode())
+    run(["setup", "--yes"])
+    path.write_bytes(path.read_bytes().replace(b'"x"', b'"mine": {}, "y"'))
+    assert run(["setup", "--undo"]) == 0
+    assert path.read_bytes().decode() == ODD.replace("\n", line_end).replace('"x"', '"mine": {}, "y"')
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (None, None),
+        ("{}", "{}"),
+        ('{"mcpServers": {}}', '{"mcpServers": {}}'),
+        ('{"hooks":{"AfterAgent":[]}}\n', '{"hooks":{"AfterAgent":[]}}\n'),
+    ],
+)
+def test_undo_leaves_nothing_empty_that_was_not_there(home: Path, before: str | None, after: str | None):
+    path = home / ".gemini/settings.json"
+    path.unlink()
+    if before is not None:
+        path.write_text(before)
+    run(["setup", "--yes"])
+    text = path.read_text()
+    path.write_text(text.replace('"timeout"', '  "timeout"', 1))
+    assert run(["setup", "--undo"]) == 0
+    assert (path.read_text() if path.exists() else None) == after
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "key"),
+    [
+        (".claude.json", '"type"', '"env": {"A": "1"}, "type"', "mcpServers.oracle.env"),
+        (".gemini/settings.json", '"command": "', '"trust": true, "command": "', "hooks.AfterAgent.trust"),
+        (".codex/config.toml", "args =", "startup_timeout_sec = 5\nargs =", "mcp_servers.oracle.startup_timeout_sec"),
+    ],
+)
+def test_undo_names_what_a_person_added_to_ours(
+    home: Path, name: str, old: str, new: str, key: str, capsys: pytest.CaptureFixture[str]
+):
+    run(["setup", "--yes"])
+    path = home / name
+    path.write_text(changed := path.read_text().replace(old, new, 1))
+    assert run(["setup", "--undo"]) == 0
+    said = capsys.readouterr().err
+    assert "oracle" not in path.read_text()
+    assert f"{key} went with it; the old file: {path}.bak" in said
+    assert path.with_name(f"{path.name}.bak").read_text() == changed
+
+
 # Settings that can't be changed -----------------------------------------------------------------------------------------
+
+
+TOML = [
+    ('mcp_servers = { oracle = { command = "/x/oracle", args = ["mcp"] } }', "[mcp_servers.NAME]"),
+    ('[mcp_servers]\noracle = { command = "/x/oracle", args = ["mcp"] }', "[mcp_servers.NAME]"),
+    ('mcp_servers.oracle = { command = "/x/oracle", args = ["mcp"] }', "[mcp_servers.NAME]"),
+    ("a = 1\na = 2\n", "line 2"),
+    ("[a]\n[a]\n", "line 2"),
+]
+
+
+@pytest.mark.parametrize(("text", "word"), TOML)
+def test_toml_that_can_not_be_cut_is_left_with_a_way_out(
+    home: Path, text: str, word: str, capsys: pytest.CaptureFixture[str]
+):
+    path = home / ".codex/config.toml"
+    run(["setup", "--yes"])
+    good = path.read_text()
+    path.write_text(text)
+    for _ in range(2):
+        capsys.readouterr()
+        assert run(["setup", "--undo"]) == 0
+        (warning,) = (line for line in capsys.readouterr().err.splitlines() if line.startswith("warning"))
+        assert word in warning
+        assert path.read_text() == text
+    path.write_text(f"{good}# mended\n")
+    assert run(["setup", "--undo"]) == 0
+    assert "oracle" not in path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "word"), [('mcp_servers = { other = { command = "x" } }', "[mcp_servers.NAME]"), *TOML[3:]]
+)
+def test_toml_to_which_nothing_can_be_added_is_left_with_a_way_out(
+    home: Path, text: str, word: str, capsys: pytest.CaptureFixture[str]
+):
+    path = home / ".codex/config.toml"
+    path.write_text(text)
+    assert run(["setup", "--yes"]) == 0
+    assert word in capsys.readouterr().err
+    assert path.read_text() == text
 
 
 def spoil(path: Path, how: str) -> None:

@@ -71,6 +71,11 @@ class Ledger:
         """The files that changed, the first change first."""
         return [entry["path"] for entry in self._entries if "folder" not in entry]
 
+    def old_bytes(self, path: str) -> bytes | None:
+        """Return what a file was before the first change, None for no file."""
+        saved = next((entry["saved"] for entry in self._entries if entry["path"] == path), None)
+        return steps.read(f"{self.folder}/{saved}") if saved else None
+
     @contextlib.contextmanager
     def keeping(
         self, find: Callable[[], Iterable[str]], planned: Mapping[str, dict[str, Any]] = NOTHING

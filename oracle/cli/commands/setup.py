@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from oracle.app.context import Context
-    from oracle.hook.setup import Host, SetupStep
+    from oracle.app.migration.ledger import Ledger
+    from oracle.hook.setup import Host, Removal, SetupStep
 
 _NEW_MODE = 0o644
 
@@ -159,7 +160,6 @@ def _json_of(step: SetupStep, *, is_done: bool) -> dict[str, object]:
 
 def _undo(call: Call, context: Context, found: Sequence[Host], tool: str) -> None:
     from oracle.app.migration.ledger import open_ledger
-    from oracle.hook.setup import plan_removal
 
     ledger = open_ledger(context.root, context.root.setup)
     if ledger.is_empty:
@@ -174,17 +174,10 @@ def _undo(call: Call, context: Context, found: Sequence[Host], tool: str) -> Non
             say("There is no set-up of {tool} to undo for the Root {root}.", tool=tool, root=context.root.path),
             hint=say("Name the Root of the set-up with --memory-dir."),
         )
-    undone = ledger.undo(own if tool else None)
-    cleaned: list[str] = []
-    for host in hosts:
-        try:
-            for change in plan_removal([host], undone.left):
-                backup = change.apply()
-                cleaned.append(change.path)
-                if backup:
-                    call.note(say("it was changed by hand; the old file: {backup}", backup=backup))
-        except OracleError as error:  # the files of the other agents are cleaned all the same
-            _warn_left_out(call, host, error)
+    plans, unread = _plan_removals(call, hosts, ledger)
+    undone = ledger.undo((own if tool else set(ledger.paths)) - unread)
+    cleaned = [path for path in undone.left if path in plans and plans[path].change.is_needed]
+    backups = {path: plans[path].change.apply() for path in cleaned}
     if call.as_json:
         call.print_json({"restored": list(undone.restored), "cleaned": cleaned})
         return
@@ -193,3 +186,25 @@ def _undo(call: Call, context: Context, found: Sequence[Host], tool: str) -> Non
     for path in cleaned:
         print_line(say("updated: {path}", path=path))
         call.note(say("{path} changed since the set-up; only what is ours was taken out", path=path))
+        if lost := plans[path].lost:
+            call.note(say("{names} went with it; the old file: {backup}", names=list(lost), backup=backups[path]))
+        elif backups[path]:
+            call.note(say("it was changed by hand; the old file: {backup}", backup=backups[path]))
+
+
+def _plan_removals(call: Call, hosts: Sequence[Host], ledger: Ledger) -> tuple[dict[str, Removal], set[str]]:
+    """Return the change of each file of the set-up, and the files that can't be read: an undo of them is still possible."""
+    from oracle.hook.setup import plan_removal
+
+    plans: dict[str, Removal] = {}
+    unread: set[str] = set()
+    for host in hosts:
+        for path in dict.fromkeys(host.files.values()):
+            real = os.path.realpath(path)
+            try:
+                if real in ledger.paths:
+                    plans[real] = plan_removal(host, path, ledger.old_bytes(real))
+            except OracleError as error:  # all other files are cleaned all the same
+                _warn_left_out(call, host, error)
+                unread.add(real)
+    return plans, unread

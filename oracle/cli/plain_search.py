@@ -98,7 +98,7 @@ def search(
     asked = {"text": words, "filters": filters, "limit": limit, "fresh": fresh, "strict": strict, "lexical": lexical}
     with call.context("records") as context:
         found = lookup.find(context, "search", asked, loads_models=meaning)
-        call.take(found)
+        call.take(found, context, meaning=meaning)
         hits: list[Hit] = found.result
         if not hits:
             from oracle.app.overview import completion

@@ -55,6 +55,8 @@ class Call:
         """Whether the whole team's records are asked, in place of those of this machine."""
         self.unusable: tuple[str, ...] = ()
         """What this call warned of in the settings, which it does not repeat where it needs them."""
+        self.says_root = False
+        """Whether the command itself says that it made the Root."""
         self.words_only = ""
         """Why the models were left out of a search, "" if they were not."""
 
@@ -76,12 +78,15 @@ class Call:
         from oracle.app.context import Context
 
         with Context.open(self.memory_dir, warn=self.warn) as context:
+            was_there = os.path.isdir(context.root.path)  # noqa: PTH112 -- not worth pathlib's import
             if not self.asks_hub:
                 if self.is_fresh and context.has_hub:
                     from oracle.app.hubs import following
 
                     following.sync_first(context)
                 yield context
+                if not (was_there or self.says_root) and os.path.isdir(context.root.path):  # noqa: PTH112
+                    self.note(say("Created the Root {path}", path=context.root.path))
                 return
             from oracle.app.hubs import team_copy
 
@@ -96,14 +101,25 @@ class Call:
 
         return self._beside(listing.standing(context))
 
-    def take(self, found: Found) -> None:
-        """Keep what belongs beside a result that was looked up, and say if the models were left out."""
+    def take(self, found: Found, context: Context, *, meaning: bool) -> None:
+        """Keep what belongs beside a result that was looked up, and say if it is by words alone. `meaning` was asked for."""
         if found.words_only:
             self.words_only = say(
                 "only words were searched, as {why}; or add --meaning to load the models now", why=found.words_only
             )
             self.note(self.words_only)
+        elif meaning:
+            self.note_lack_of_meaning(context)
         self.standing = self._beside(found.standing) if self.as_json else {}
+
+    def note_lack_of_meaning(self, context: Context) -> None:
+        """Say why a search by meaning is one by words alone, if it is."""
+        from oracle.app.search.search import why_no_meaning
+
+        why = say("the team's records have no vectors; leave --hub out") if self.asks_hub else why_no_meaning(context)
+        if why:
+            self.words_only = say("only words were searched, as {why}", why=why)
+            self.note(self.words_only)
 
     def _beside(self, standing: Mapping[str, object]) -> dict[str, object]:
         return {**standing, **({"words_only": self.words_only} if self.words_only else {})}

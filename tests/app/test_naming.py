@@ -273,7 +273,11 @@ def test_a_title_in_chinese_names_its_record(root: Path) -> None:
         ("src/a_b.py", "type entity:file:src/a_b.py (1 backlink)"),
         ("entity:taskid:pay-7", "Did you mean entity:taskid:PAY-7 (2 backlinks)?"),
         ("entity:task:PAY-7", "Did you mean entity:taskid:PAY-7 (2 backlinks)?"),
-        ("entity:taskid:PAY-99", "`oracle list --entities`"),
+        ("entity:taskid:PAY-99", "Did you mean entity:taskid:PAY-7 (2 backlinks)?"),
+        ("PAY-99", "Did you mean entity:taskid:PAY-7 (2 backlinks)?"),
+        ("entity:file:a_c.py", "Did you mean entity:file:src/a_b.py (1 backlink)?"),
+        ("a_c.py", "Did you mean entity:file:src/a_b.py (1 backlink)?"),
+        ("entity:component:Unlike", "`oracle list --entities`"),
     ],
 )
 def test_what_to_type_for_an_entity(root: Path, name: str, told: str) -> None:

@@ -629,6 +629,15 @@ def test_without_a_root_every_question_says_so(oracle, tmp_path, words):
     assert err.splitlines()[0] == f"The Root {tmp_path / 'nowhere'} does not exist."
 
 
+def test_a_root_that_a_command_makes_is_named(oracle, tmp_path):
+    made = tmp_path / "made"
+    words = ("--memory-dir", str(made), "remember", "--type", "user")
+    assert f"note: Created the Root {made}\n" in oracle(*words, "I use tabs.")[2]
+    assert "Created" not in oracle(*words, "I write in Dutch.")[2]
+    code, out, err = oracle("init", "--memory-dir", str(tmp_path / "other"))
+    assert (code, out, err) == (0, f"Created the Root {tmp_path / 'other'}\n", "")
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_help_of_every_older_program(name: str):
     done = run_python([*PROGRAM[1:], "compat", name, "--help"])

@@ -234,3 +234,20 @@ def test_quote_is_marked_where_it_is_printed_and_verbatim_in_json(root, capsys, 
     assert run([*words, "--memory-dir", str(root), "--json"]) == 0
     told = capsys.readouterr().out
     assert json.dumps(LONG[:700]) in told
+
+
+def test_a_terminal_shows_the_first_candidates_and_says_how_to_see_all(root, terminal, capsys):
+    for number in range(9):
+        path = root / f"projects/shop/builder/note-{number}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"# Oven {number}\n\nThe oven of room {number} is hot on day {number}.\n", encoding="utf-8")
+    words = ["ask", "--now", "Which oven is hot?", "--memory-dir", str(root)]
+    run([*words, "--json"])
+    total = len(json.loads(capsys.readouterr().out)["candidates"])
+    assert total > 6
+    assert run(words) == 9
+    assert capsys.readouterr().out.count("[f") == total
+    shown = terminal()
+    assert run(words) == 9
+    assert shown.getvalue().count("[f") == 5
+    assert f"{total - 5} passages more; a pipe (`| less`) or --json shows all" in capsys.readouterr().err

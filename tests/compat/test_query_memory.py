@@ -232,7 +232,11 @@ def test_a_target_may_be_named_by_the_words_of_its_title(team: Team):
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("ARENA-999", "To ask for an entity, type entity:taskid:ARENA-999 (no backlinks)."),
+        (
+            "ARENA-999",
+            "To ask for an entity, type entity:taskid:ARENA-999 (no backlinks)."
+            " Did you mean entity:taskid:ARENA-228 (1 backlink)?",
+        ),
         ("decisino", "Did you mean projects/q/decision/decision?"),
         ("entity:taskid:arena-228", "Did you mean entity:taskid:ARENA-228 (1 backlink)?"),
     ],

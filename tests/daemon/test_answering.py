@@ -26,6 +26,7 @@ import pytest
 from oracle.api import Oracle
 from oracle.app.context import Context
 from oracle.app.queries import lookup
+from oracle.app.search import models
 from oracle.app.search.embedding import embed
 from oracle.cli.main import run
 from oracle.compat import memory_router
@@ -476,6 +477,24 @@ def test_alone_only_words_are_searched_and_that_is_said(shared: Shared, capsys, 
     assert json.loads(outcome(capsys, *words, "--json")[1])["words_only"].startswith(told)
     code, out, err = outcome(capsys, *words, "--meaning", "--json")
     assert (code, err, "words_only" in out) == (0 if words[0] != "ask" else code, "", False)
+
+
+@pytest.mark.parametrize(
+    "words", [("search", "again"), ("ask", "--now", "again?"), ("packet", "--role", "critic", "--goal", "again")]
+)
+@pytest.mark.parametrize("lacking", ["vectors", "extra"])
+def test_meaning_that_can_not_be_had_is_said_with_the_way_out(tmp_path, capsys, monkeypatch, words, lacking) -> None:
+    monkeypatch.setenv("ORACLE_ROOT", str(tmp_path))
+    note = tmp_path / "projects/shop/builder/note.md"
+    note.parent.mkdir(parents=True)
+    note.write_text("# Try again\n\nWe try again.\n", encoding="utf-8")
+    if lacking == "extra":
+        monkeypatch.setattr(models, "find_models", tuple)
+    way_out = {"vectors": "`oracle index embed`", "extra": "pip install"}[lacking]
+    _, _, err = outcome(capsys, *words, "--meaning")
+    (told,) = (line for line in err.splitlines() if "only words were searched" in line)
+    assert way_out in told
+    assert way_out in json.loads(outcome(capsys, *words, "--meaning", "--json")[1])["words_only"]
 
 
 def test_the_way_out_is_named(shared: Shared, capsys, monkeypatch) -> None:

@@ -5,6 +5,7 @@ A name is a slug or the end of one, a name without its stamp, the words of a tit
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 from oracle.app.context import Context
@@ -13,7 +14,7 @@ from oracle.app.records.views import Shown, Summary
 from oracle.domain.links.links import CLAIMS, reference_key
 from oracle.domain.links.resolution import namesakes, stamp_of
 from oracle.domain.markdown.documents import lines_of
-from oracle.domain.names import is_entity, split_entity
+from oracle.domain.names import ENTITY, entity, is_entity, split_entity
 from oracle.errors import NotInMemory, UsageError
 from oracle.index.db import Connection
 from oracle.index.read import names, query
@@ -200,8 +201,31 @@ def _advise_folder(connection: Connection, name: str) -> Sentence:
 
 def _likely_entities(connection: Connection, name: str) -> Sentence | None:
     """Return which entities that are mentioned may be meant by one that is not, None when none is like it."""
-    others = names.entities_alike(connection, split_entity(name)[1])
+    alike = names.entities_alike(connection, split_entity(name)[1])
+    others = alike or _entities_near(connection, _beginning(name), name)
     return say("Did you mean {names}?", names=_list_entities(others)) if others else None
+
+
+def _beginning(name: str) -> str:
+    """Return what all entities of the namespace of one begin with."""
+    return entity(split_entity(name)[0], "")
+
+
+def _entities_near(connection: Connection, beginning: str, name: str) -> list[tuple[str, int]]:
+    """Return the mentioned entities that begin so, and whose value or file is likest to a name; the likest first."""
+    from difflib import SequenceMatcher
+
+    text = name.removeprefix(beginning).lower()
+    heads = [word[:3] for word in re.findall(r"\w{2,}", text)][:8] or [text]
+    matcher = SequenceMatcher(b=text)
+    found: list[tuple[float, str, int]] = []
+    for target, count in names.entities_near(connection, beginning, heads):
+        value = split_entity(target)[1].lower()
+        for part in dict.fromkeys((value, value.rpartition("/")[2])):
+            matcher.set_seq1(part)
+            if matcher.quick_ratio() >= _LIKELY and (likeness := matcher.ratio()) >= _LIKELY:
+                found.append((-likeness, target, count))
+    return list(dict.fromkeys((target, count) for _, target, count in sorted(found)))[:_NEAR]
 
 
 def _advise(connection: Connection, name: str) -> Sentence:
@@ -216,7 +240,9 @@ def _advise(connection: Connection, name: str) -> Sentence:
     others = names.entities_alike(connection, name) or [
         (target, query.count_backlinks(connection, target)) for target in _entities_in(name)
     ]
-    near = find_near(connection, name)
+    near: list[str] | list[Sentence] = find_near(connection, name)
+    if not near and not any(count for _, count in others):
+        near = _list_entities(_entities_near(connection, _beginning(others[0][0]) if others else ENTITY, name))
     meant = say("Did you mean {names}?", names=near)
     if others:
         typed = say("To ask for an entity, type {names}.", names=_list_entities(others))

@@ -108,12 +108,12 @@ def require_models() -> tuple[Model, ...]:
     if not models:
         raise UsageError(
             say("The semantic extra is not installed."),
-            hint=say("Install it with `{install}`.", install=_installing()),
+            hint=say("Install it with `{install}`.", install=installing()),
         )
     return models
 
 
-def _installing() -> str:
+def installing() -> str:
     """Return the command that installs the libraries of the extra for the Python that runs.
 
     Not by the name of this package: a checkout is not found by it, and an index may have another package of that name.

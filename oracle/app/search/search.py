@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from oracle.app.records.views import Hit
     from oracle.app.search.ranking.semantic import Nearness
     from oracle.index.db import Connection
+    from oracle.wording import Sentence
 
 
 def search(
@@ -135,6 +136,26 @@ def has_meaning(context: Context) -> bool:
     from oracle.app.search.models import find_models
 
     return bool(find_models())
+
+
+def why_no_meaning(context: Context) -> Sentence | str:
+    """Return why no search of the Root can be by meaning, and the way out; "" if it can."""
+    from oracle.app.search.models import find_models, installing
+    from oracle.index.vectors import Vectors
+
+    models = find_models()
+    if not models:
+        return say("the semantic extra is not installed; `{install}` installs it", install=installing())
+    vectors = Vectors(context.root)
+    try:
+        about = vectors.meta()
+    finally:
+        vectors.close()
+    if any(about.get(f"{model.name} about") == model.about.encode() for model in models):
+        return ""
+    return say(
+        "the Root {path} has no vectors of these models; `oracle index embed` makes them", path=context.root.path
+    )
 
 
 def _nearness(context: Context, text: str) -> Nearness | None:

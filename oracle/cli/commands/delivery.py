@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,11 +25,11 @@ from oracle.cli.options import (
     read_body,
     single,
 )
-from oracle.cli.output import Table, write_out
+from oracle.cli.output import Table, is_terminal, write_out
 from oracle.cli.session import Call, note_wake_up
 from oracle.errors import NOT_JUDGED, NotInFederation, UsageError
 from oracle.process import read_input
-from oracle.wording import say, say_each
+from oracle.wording import say, say_each, say_many
 
 if TYPE_CHECKING:
     from oracle.app.answers.reply import Reply
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
     from oracle.app.delivery.acknowledge import Sign
     from oracle.app.delivery.deliver import Delivered
 
+
+_FOR_PEOPLE = 5
+"""Passages that may hold the answer which a terminal shows, the most probable ones."""
 
 ask_app = single()
 
@@ -108,7 +112,7 @@ def _answer_now(call: Call, question: str, *, project: str, seat: str, in_prose:
     asked = {"question": question, "project": project, "seat": seat}
     with call.context() as context:
         found = lookup.find(context, "ask", asked, loads_models=meaning)
-        call.take(found)
+        call.take(found, context, meaning=meaning)
         reply = _by_programs(context, found.result, in_prose=in_prose)
         absence = _absence(context, project, seat) if reply.status == NotInFederation.code else ""
     document = {**reply.as_json(), **call.standing}
@@ -118,7 +122,17 @@ def _answer_now(call: Call, question: str, *, project: str, seat: str, in_prose:
     if call.as_json:
         call.print_json(document)
     else:
-        write_out("\n".join(paragraphs(reply, context)))
+        shown = paragraphs(reply, context)
+        rest = len(reply.claims) - _FOR_PEOPLE if reply.status == CANDIDATES and is_terminal(sys.stdout) else 0
+        write_out("\n".join(shown[:-rest] if rest > 0 else shown))
+        if rest > 0:
+            call.note(
+                say_many(
+                    "{n} passage more; a pipe (`| less`) or --json shows all",
+                    "{n} passages more; a pipe (`| less`) or --json shows all",
+                    n=rest,
+                )
+            )
         for item in reply.replaced:
             call.note(not_quoted(item))
     if reply.status == CANDIDATES:

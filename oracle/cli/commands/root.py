@@ -33,6 +33,7 @@ def init(
     """Create the Root if it does not exist."""
     from oracle.app import root
 
+    call.says_root = True
     with call.context() as context:
         is_new = root.init(context, shared=shared)
         path = context.root.path

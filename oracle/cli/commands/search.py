@@ -55,8 +55,10 @@ def search(
             raise UsageError(
                 say("--stdin takes no words."), hint=say("Give them as lines of standard input, or alone.")
             )
-        call.as_json = True
         with call.context() as context:
+            if meaning:
+                call.note_lack_of_meaning(context)
+            call.as_json = True
             _answer_lines(context, filters, explain=explain, limit=limit, strict=strict, lexical=lexical, fresh=fresh)
         return
     how = {"strict": strict, "lexical": lexical, "meaning": meaning, "explain": explain, "fresh": fresh}
@@ -169,7 +171,7 @@ def packet(
     }
     with call.context() as context:
         found = lookup.find(context, "packet", {"request": request}, loads_models=meaning)
-        call.take(found)
+        call.take(found, context, meaning=meaning)
     rows = found.result["rows"]
     if not rows:
         call.note(say("nothing is remembered that helps here"))

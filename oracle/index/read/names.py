@@ -107,6 +107,16 @@ def entities_alike(connection: sqlite3.Connection, text: str) -> list[tuple[str,
     ).fetchall()
 
 
+def entities_near(connection: sqlite3.Connection, beginning: str, heads: Sequence[str]) -> list[tuple[str, int]]:
+    """Return (entity, number of backlinks) of up to 1000 mentioned entities that begin so and hold one of `heads`."""
+    holds = " OR ".join(f"instr(lower(name), ?{number})" for number in range(2, len(heads) + 2))
+    return connection.execute(
+        "SELECT name, count(*) FROM target JOIN edge ON target_id = id"  # noqa: S608
+        f" WHERE substr(name, 1, length(?1)) = ?1 AND ({holds}) GROUP BY id ORDER BY 2 DESC, name LIMIT 1000",
+        (beginning, *heads),
+    ).fetchall()
+
+
 def slugs_with(connection: sqlite3.Connection, key: str, folder: str, *, limit: int) -> list[str]:
     """Return at most `limit` slugs with `key` in their folded last part and `folder` in the slug, the newest first.
 

@@ -64,7 +64,12 @@ class Table:
     names: tuple[int, ...] = ()
     is_full: bool = False
     is_one_line: bool = False
-    """Whether a terminal shows each row on one line. The widest cells are cut then, the first column in its middle."""
+    """Whether a terminal shows each row on one line. The last cell is cut first, then the widest, the first in its middle.
+
+    What is stacked comes below its row, each on one line of its own.
+    """
+    captions: Sequence[str] = ()
+    """What a terminal prints above each row, "" for nothing."""
 
 
 def print_table(table: Table) -> None:
@@ -92,12 +97,14 @@ def columns() -> int:
 def _draw(table: Table) -> str:
     rows = [[_TIME.sub(r"\1 \2Z", visible(cell)) for cell in row] for row in _with_short_names(table)]
     heads = [visible(heading) for heading in table.headings]
-    shown = [at for at in range(len(heads)) if any(row[at] for row in rows)]
+    under = table.stacked if table.is_one_line else ()
+    shown = [at for at in range(len(heads)) if at not in under and any(row[at] for row in rows)]
     width = {at: max(cells(row[at]) for row in (heads, *rows)) for at in shown}
     if table.is_one_line:
-        width = squeeze(width, columns() - len(_GAP) * (len(shown) - 1))
+        width = squeeze(width, columns() - len(_GAP) * (len(shown) - 1), prose=len(heads) - 1)
         heads = [cut(head, width.get(at, 0)) for at, head in enumerate(heads)]
-        rows = [[cut(cell, width.get(at, 0), keeps_end=not at) for at, cell in enumerate(row)] for row in rows]
+        wide = {**width, **dict.fromkeys(under, columns() - len(_GAP))}
+        rows = [[cut(cell, wide.get(at, 0), keeps_end=not at) for at, cell in enumerate(row)] for row in rows]
     last = [at for at in table.stacked if at in width]
     if not last and sum(width.values()) + len(_GAP) * (len(shown) - 1) > columns():
         last = [max(shown, key=lambda at: width[at])]
@@ -116,8 +123,9 @@ def _draw(table: Table) -> str:
 
     head = lines(heads, [" / ".join(heads[at] for at in last)] if last else [])
     drawn = [*head, "─" * columns()]
-    for number, row in enumerate(rows):
-        text = lines(row, [row[at] for at in last if row[at]])
+    for number, (row, caption) in enumerate(zip_longest(rows, table.captions, fillvalue="")):
+        drawn += [emphasise(cut(visible(caption), columns()))] if caption else []
+        text = lines(row, [row[at] for at in last if row[at]]) + [f"{_GAP}{row[at]}" for at in under if row[at]]
         drawn += [f"\x1b[2m{line}\x1b[0m" for line in text] if number in table.faint and wants_colour() else text
     return "\n".join(drawn) + "\n"
 

@@ -13,6 +13,9 @@ NARROWEST = 20
 _LONGEST_NAME = 32
 """Columns that a terminal gives to the name of a record, if so many are enough to tell it from the others."""
 
+_LEAST_PROSE = 10
+"""Columns of a text below which names beside it become narrower too."""
+
 _SPARE = 6
 """Columns that a name may be longer before it is shortened."""
 
@@ -52,9 +55,11 @@ def padded(text: str, width: int) -> str:
     return text + " " * (width - cells(text))
 
 
-def squeeze(widths: dict[int, int], room: int) -> dict[int, int]:
-    """Return widths that take at most so much room together: the widest columns become narrower."""
+def squeeze(widths: dict[int, int], room: int, *, prose: int = -1) -> dict[int, int]:
+    """Return widths that take at most so much room together: a column of `prose` becomes narrower first, then the widest."""
     found = dict(widths)
+    if prose in found:
+        found[prose] = max(min(found[prose], _LEAST_PROSE), found[prose] - max(0, sum(found.values()) - room))
     while sum(found.values()) > room and max(found.values()) > 1:
         found[max(found, key=lambda at: found[at])] -= 1
     return found

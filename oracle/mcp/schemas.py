@@ -100,8 +100,11 @@ _HANDOFF = thing(
     {
         **dict.fromkeys(("project", "task_id", "asker", "answerer", "state", "action"), TEXT),
         "next": told(TEXT, "Who acts next."),
-        "age_seconds": WHOLE,
+        "question": told(TEXT, "What was asked."),
+        "answered": YES_NO,
+        "age_seconds": told(WHOLE, "Seconds since it was asked, once it is answered since then."),
         "stale": YES_NO,
+        "waits_longest": told(YES_NO, "Of several without an answer."),
         "problems": many(TEXT),
     },
     {

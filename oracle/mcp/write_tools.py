@@ -14,7 +14,8 @@ from oracle.mcp.results import Answer, fenced, label, unfenced, without_lists
 
 if TYPE_CHECKING:
     from oracle.app.context import Context
-    from oracle.app.delivery.handoffs import Handoffs, ListedHandoff
+    from oracle.app.delivery.handoffs import Handoffs
+    from oracle.app.delivery.listed import ListedHandoff
     from oracle.app.records.views import Written
     from oracle.mcp.binding import Binding
 
@@ -227,4 +228,6 @@ def _listing(found: Handoffs) -> dict[str, object]:
 def _line(item: ListedHandoff) -> str:
     handoff, state = item.handoff, item.handoff.state
     waits = f"next {handoff.next_seat() or 'nobody'}: {label(item.action)}"
-    return f"{item.project} {handoff.task_id}: {handoff.asker} asks {handoff.answerer}, {state.step.value}; {waits}"
+    what = f"{item.project} {handoff.task_id}: {handoff.asker} asks {handoff.answerer}, {state.step.value}"
+    asked = f": {label(item.question_line)}" if handoff.question else ""
+    return f"{what} for {item.wait_shown}; {waits}{asked}"

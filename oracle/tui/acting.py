@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from oracle.app.context import Context
     from oracle.app.decisions.overdue import OpenDecision
-    from oracle.app.delivery.handoffs import ListedHandoff
+    from oracle.app.delivery.listed import ListedHandoff
 
 
 def decide(context: Context, decision: OpenDecision, choice: str) -> Sentence:

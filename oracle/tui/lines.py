@@ -11,7 +11,7 @@ from oracle.wording import visible
 
 if TYPE_CHECKING:
     from oracle.app.decisions.overdue import OpenDecision
-    from oracle.app.delivery.handoffs import ListedHandoff
+    from oracle.app.delivery.listed import ListedHandoff
 
 GAP = "  "
 """Blanks between two columns."""
@@ -79,15 +79,15 @@ def fitted(line: Line, width: int) -> Line:
     return replace(line, pieces=tuple(kept))
 
 
-def table(headings: Sequence[str], rows: Sequence[TableRow], width: int) -> list[Line]:
-    """Return rows in columns below their headings. Columns without any text are left out, the widest become narrower."""
+def table(headings: Sequence[str], rows: Sequence[TableRow], width: int, *, prose: int = -1) -> list[Line]:
+    """Return rows in columns below their headings. Columns without any text are left out; `prose` becomes narrower first."""
     if not rows:
         return []
     heads = list(map(visible, headings))
     shown = [list(map(visible, row.texts)) for row in rows]
     used = [at for at in range(len(heads)) if any(texts[at] for texts in shown)]
     wanted = {at: min(width, max(cells(texts[at]) for texts in (heads, *shown))) for at in used}
-    widths = squeeze(wanted, max(width - len(GAP) * (len(used) - 1), len(used)))
+    widths = squeeze(wanted, max(width - len(GAP) * (len(used) - 1), len(used)), prose=prose)
 
     def join(texts: Sequence[str]) -> str:
         return GAP.join(padded(cut(texts[at], widths[at]), widths[at]) for at in used).rstrip()

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from oracle.app.delivery import listed
 from oracle.app.journal import details_of
 from oracle.domain import timestamps
-from oracle.domain.layout import hanging
+from oracle.domain.layout import cut, hanging
 from oracle.domain.values import value
-from oracle.tui.lines import FAINT, PLAIN, STRONG, WARNING, Line, TableRow, plain, table
-from oracle.wording import LIST, Sentence, joined, say, say_each, say_many, spoken
+from oracle.tui.lines import FAINT, GAP, PLAIN, STRONG, WARNING, Line, TableRow, plain, table
+from oracle.wording import LIST, Sentence, joined, say, say_each, say_many, spoken, visible
 
 if TYPE_CHECKING:
     from oracle.app.decisions.overdue import OpenDecision
-    from oracle.app.delivery.handoffs import ListedHandoff
+    from oracle.app.delivery.listed import ListedHandoff
     from oracle.app.journal import Event
     from oracle.app.overview.now import Now
     from oracle.app.records.views import Hit, Summary
@@ -61,8 +62,7 @@ class NowPane:
         states = joined(LIST, [say("{state} {count}", state=word, count=n) for _, word, n in self.now.states_shown])
         count = say_many("{n} open handoff: {states}", "{n} open handoffs: {states}", n=len(found), states=states)
         yield plain(count, STRONG)
-        headings = say_each("task", "state", "age", "next step", "project", "from", "to")
-        yield from table(headings, list(map(_handoff, found[:MOST_HANDOFFS])), width)
+        yield from _handoffs(found[:MOST_HANDOFFS], width)
         if len(found) > MOST_HANDOFFS:
             yield plain(say("… {count} more: oracle handoffs", count=len(found) - MOST_HANDOFFS), FAINT)
 
@@ -95,11 +95,22 @@ def _decision(found: OpenDecision) -> TableRow:
     return TableRow(texts, Line(decision=found), WARNING if is_late else PLAIN)
 
 
-def _handoff(item: ListedHandoff) -> TableRow:
-    handoff = item.handoff
-    ends = (item.project, handoff.asker, handoff.answerer)
-    texts = (handoff.task_id, item.state_shown, item.age_shown, handoff.next_step, *ends)
-    return TableRow(texts, Line(handoff=item), WARNING if item.is_stale else PLAIN)
+def _handoffs(items: Sequence[ListedHandoff], width: int) -> Iterator[Line]:
+    """Yield handoffs in columns, each group with its caption; in a narrow pane with each question below its line."""
+    is_narrow, captions = width < listed.NARROW, listed.captions(items)
+    texts = listed.rows(items, width)
+    cells = [texts[at][: listed.QUESTION] if is_narrow else texts[at] for at in range(len(items))]
+    styles = [WARNING if item.is_stale else PLAIN for item in items]
+    rows = [TableRow(*row) for row in zip(cells, [Line(handoff=item) for item in items], styles, strict=True)]
+    head, *lines = table(listed.HEADINGS[: len(cells[0])], rows, width, prose=listed.QUESTION)
+    yield head
+    for at, line in enumerate(lines):
+        if captions[at]:
+            yield plain(captions[at], STRONG)
+        yield line
+        if is_narrow and texts[at][-1]:
+            asked = cut(visible(texts[at][-1]), width - len(GAP))
+            yield Line(((f"{GAP}{asked}", FAINT),), handoff=items[at])
 
 
 @value

@@ -93,7 +93,9 @@ class Rows(ScrollView, can_focus=True):
         self._reveal()
 
     def _place(self, was: Line) -> int:
-        """Return the first line that leads where another led, or anywhere if that led nowhere; else the place of before."""
+        """Return the line that leads where another led, of several the place of before; anywhere if that led nowhere."""
+        if was.leads and self._cursor < len(self._lines) and self._lines[self._cursor].key == was.key:
+            return self._cursor
         found = (at for at, line in enumerate(self._lines) if line.leads and (not was.leads or line.key == was.key))
         return next(found, self._cursor)
 

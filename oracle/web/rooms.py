@@ -185,13 +185,13 @@ def timeline(context: Context, address: PageQuery) -> RoomPage:
 
 
 def handoffs(context: Context, address: PageQuery) -> RoomPage:
-    """Show handoffs of every state, the one that changed last first."""
-    from oracle.app.delivery.handoffs import states_shown
+    """Show handoffs of every state, the one that waits longest first."""
+    from oracle.app.delivery.listed import states_shown
     from oracle.app.overview.now import list_handoffs
 
     found = list_handoffs(context, project=address.text("project"), state=address.text("state"))
     start = address.number("from", 0, 0, 1_000_000)
-    items = found.items[::-1]
+    items = found.items
     shown = {"items": items[start : start + MOST_ROWS], "start": start, "count": len(items), "most": MOST_ROWS}
     shown |= {"problems": found.problems, "states": states_shown(), "filters": address.parameters}
     return RoomPage("handoffs.html", say("Handoffs"), shown)

@@ -12,6 +12,7 @@ from urllib.parse import quote, urlencode
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from oracle.app.delivery import listed
 from oracle.app.pages import svg
 from oracle.domain import timestamps
 from oracle.domain.links.links import reference_key
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from oracle.web.rooms import RoomPage
 
 _HERE = Path(__file__).parent
+
+_MOST_OF_QUESTION = 160
+"""Characters of a question in a list."""
 
 MENU = (
     ("/", say("Now")),
@@ -125,7 +129,7 @@ def _environment() -> Environment:
         auto_reload=False,
     )
     made.globals |= {"say": say, "say_many": say_many, "to": to, "address_of": address_of, "static": static_address}
-    made.globals["copy_button"] = copy_button
+    made.globals |= {"copy_button": copy_button, "captions_of": listed.captions, "most_of_question": _MOST_OF_QUESTION}
     made.globals |= {
         "page_html": _page_html,
         "graph_svg": _graph_svg,

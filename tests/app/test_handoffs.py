@@ -265,7 +265,9 @@ def test_a_wake_up_that_is_owed_no_more_waits_no_more(squad: Squad):
     squad.ask("Q-1")
     assert len(squad.oracle.handoff("Q-1").wake_ups) == 1
     (left,) = squad.oracle.resume().left
-    assert left.startswith("Q-1 of demo, planner to memory: memory was not woken (no session of this name is running);")
+    assert left.startswith(
+        "Q-1 of demo, planner to memory, “Who decided?”: memory was not woken (no session of this name is running);"
+    )
     squad.deliver()
     assert squad.oracle.handoff("Q-1").wake_ups == ()
 

@@ -91,7 +91,9 @@ def test_ages_and_their_order_are_of_one_moment(squad: Squad, tmp_path: Path, pr
     for number, team in enumerate(squads):
         team.ask(f"Q-{number}")
         (receipt,) = team.folder.glob("*.json")
-        os.utime(receipt, (1_000_000_000 - number, 1_000_000_000 - number))
+        receipt.write_text(
+            json.dumps(json.loads(receipt.read_bytes()) | {"assigned_at": f"2001-09-09T01:46:{40 - number}Z"})
+        )
     context, ticks = squad.open(), itertools.count(0, 10**10)
     context.clock = types.SimpleNamespace(now_ns=lambda: 1_500_000_000 * 10**9 + next(ticks))
     found = handoffs.list_all(context).items

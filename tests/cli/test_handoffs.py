@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
+from oracle.app.delivery.listed import NARROW
 from oracle.domain.layout import cut, squeeze
 from tests.app.squad import Squad
 from tests.wake.stage import Stage, until
@@ -17,6 +18,10 @@ from tests.wake.stage import Stage, until
 CHECKOUT = Path(__file__).resolve().parents[2]
 START = "import sys; from oracle.cli.main import run; sys.exit(run())"
 LONG = "Q-20261129T022938-a1b2c3"
+CAPTIONS = {
+    "en": ["Wait for an answer, the longest first", "Answered, not closed yet", "Closed, the last one first"],
+    "zh": ["等待答复，等得最久的在前", "已答复，尚未了结", "已了结，最近的在前"],
+}
 WORDS = {
     "en": ("answer", "read", "oracle resume", "decide", "none"),
     "zh": ("答复", "阅读", "oracle resume", "决定", "无"),
@@ -51,10 +56,13 @@ def test_each_handoff_is_one_line_of_a_real_pane(team: Squad, stage: Stage, colu
     lines = [line for line in stage.shows(pane).splitlines() if line.strip()]
     head, rule, *rows = lines
     assert rule == "─" * columns
-    assert len(rows) == 6, lines
+    questions = [row for row in rows if row.startswith("  ")]
+    rows = [row for row in rows if row.startswith(("Q-", "T-"))]
+    assert (len(rows), len(questions)) == (6, 6 if columns < NARROW else 0), lines
     assert max(map(cell_len, lines)) <= columns
     assert all(any(word in row for word in (*WORDS[language], "…")) for row in rows), lines
-    assert all(row.startswith(("Q-", "T-")) for row in rows)
+    assert all("Who de" in row for row in (questions or rows)), lines
+    assert [line for line in lines if line in CAPTIONS[language]] == CAPTIONS[language]
     if columns >= 80:
         assert any(LONG in row for row in rows)
         assert sum(WORDS[language][0] in row for row in rows) >= 3, lines
@@ -66,7 +74,8 @@ def test_a_pipe_and_json_have_everything(team: Squad, capsys: pytest.CaptureFixt
 
     assert run(["handoffs", "--memory-dir", str(team.path)]) == 0
     rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
-    assert {len(row) for row in rows} == {9}
+    assert {len(row) for row in rows} == {10}
+    assert {row[-1] for row in rows} == {"Who decided?"}
     assert run(["handoffs", "--json", "--memory-dir", str(team.path)]) == 0
     assert {item["task_id"] for item in json.loads(capsys.readouterr().out)["handoffs"]} == {row[1] for row in rows}
 
@@ -90,4 +99,6 @@ def test_a_text_is_cut_to_its_columns(text: str, width: int, keeps_end: bool, sh
 def test_the_widest_columns_become_narrower():
     assert squeeze({0: 24, 1: 8, 3: 14}, 40) == {0: 18, 1: 8, 3: 14}
     assert squeeze({0: 5, 1: 5}, 40) == {0: 5, 1: 5}
+    assert squeeze({0: 24, 1: 8, 3: 40}, 60, prose=3) == {0: 24, 1: 8, 3: 28}
+    assert squeeze({0: 24, 1: 8, 3: 40}, 40, prose=3) == {0: 22, 1: 8, 3: 10}
     assert sum(squeeze({0: 90, 1: 90, 2: 90}, 2).values()) == 3

@@ -111,7 +111,7 @@ def test_timeline(context: Context, command: Any):
 
 def test_handoffs_and_their_story(context: Context, command: Any):
     items = shown(context, "/handoffs")["items"]
-    assert as_json(items[::-1]) == plain(command("handoffs")["handoffs"])
+    assert as_json(items) == plain(command("handoffs")["handoffs"])
     story = shown(context, "/handoff", task="Q-1")["story"]
     assert as_json([story]) == [plain(command("handoffs", "show", "Q-1"))]
 

@@ -1,4 +1,4 @@
-"""Show the handoffs of every project: how far each is, its age, who acts next."""
+"""List the handoffs of every project: how far each is, how long it has waited, who acts next."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 
 from oracle.app.context import Context
-from oracle.app.delivery import dispatches, homes, wakeups
+from oracle.app.delivery import dispatches, homes, listed, wakeups
+from oracle.app.delivery.listed import STATES, AnswerChoice, ListedHandoff
 from oracle.app.delivery.team import Team, open_all, open_team
-from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
-from oracle.domain.delivery.handoffs import Handoff, HandoffStep, Party, Unreached, is_stale
-from oracle.domain.names import MEMORY, check_name, say_state
+from oracle.domain.delivery.handoffs import Handoff, Party, Unreached
+from oracle.domain.names import MEMORY, check_name
 from oracle.domain.spelling import suggest
 from oracle.domain.values import value
 from oracle.errors import DiskFailure, NotFound, OracleError, UsageError
@@ -22,98 +22,6 @@ from oracle.store.delivery.handoff_list import Around, Listing
 from oracle.store.disk import folders
 from oracle.store.disk.file_cache import FileCache
 from oracle.wording import Sentence, say
-
-STATES = tuple(step.value for step in HandoffStep if step is not HandoffStep.NONE)
-
-
-def states_shown() -> tuple[tuple[str, str], ...]:
-    """Return the states of handoffs as (name, word for people)."""
-    return tuple((state, say_state(state)) for state in STATES)
-
-
-@value
-class AnswerChoice:
-    """One way to settle a conflict: the file of the answer that will count, and the command."""
-
-    path: str
-    is_current: bool
-    command: str
-
-    @property
-    def meaning(self) -> Sentence:
-        """What the command does."""
-        if self.is_current:
-            return say("To keep the current answer:")
-        return say("To take {name}:", name=os.path.basename(self.path))
-
-    def as_json(self) -> dict[str, object]:
-        """Return the JSON form."""
-        return {"path": self.path, "current": self.is_current, "command": self.command}
-
-
-@value
-class ListedHandoff:
-    """One handoff; `age` is in seconds since the newest of its files changed; `command` is what the next seat types, or "".
-
-    `choices` are the commands of which one settles a conflict: to keep the current answer, or to take one kept aside.
-    `machine` is another machine on which the next seat runs, "" for this one.
-    """
-
-    project: str
-    handoff: Handoff
-    age: float
-    command: str = ""
-    machine: str = ""
-    is_away: bool = False
-    """Whether nobody saw that machine lately."""
-    choices: tuple[AnswerChoice, ...] = ()
-
-    @property
-    def state_shown(self) -> str:
-        """The state as people read it, with the machine of the next seat."""
-        word = say_state(self.handoff.state.step.value)
-        if not self.machine:
-            return word
-        told = {"state": word, "machine": self.machine}
-        return say("{state} on {machine}, away", **told) if self.is_away else say("{state} on {machine}", **told)
-
-    @property
-    def action(self) -> str:
-        """What the next seat does, or how another machine takes its place."""
-        if self.is_away:
-            return say("{machine} was not seen lately: start it, or let the seat run here.", machine=self.machine)
-        return self.handoff.state.action
-
-    @property
-    def is_stale(self) -> bool:
-        """Return whether it has waited for longer than it should."""
-        return is_stale(self.handoff.state, self.age)
-
-    @property
-    def age_shown(self) -> Sentence:
-        """The age as people read it, marked when it has waited too long."""
-        age = timestamps.say_age(self.age)
-        return say("{age}, stale", age=age) if self.is_stale else age
-
-    def as_json(self) -> dict[str, object]:
-        """Return the JSON form."""
-        item, state = self.handoff, self.handoff.state
-        return {
-            "project": self.project,
-            "task_id": item.task_id,
-            "asker": item.asker,
-            "answerer": item.answerer,
-            "state": state.step.value,
-            "next": item.next_seat(),
-            "action": self.action,
-            "command": self.command,
-            "age_seconds": round(self.age),
-            "stale": self.is_stale,
-            "unsolicited": state.unsolicited,
-            "problems": list(item.problems),
-            **({"machine": self.machine, "away": self.is_away} if self.machine else {}),
-            **({"choices": [one.as_json() for one in self.choices]} if self.choices else {}),
-        }
 
 
 @value
@@ -127,7 +35,7 @@ class Outside:
 
 @value
 class Handoffs:
-    """A listing, the one that changed last at the end, sentences on what could not be read, and the teams that were read."""
+    """A listing in the order of `listed`, sentences on what could not be read, and the teams that were read."""
 
     items: tuple[ListedHandoff, ...]
     problems: tuple[str, ...] = ()
@@ -160,7 +68,7 @@ def list_all(context: Context, *, project: str = "", state: str = "", cache: Fil
     problems[:0] = [_say_unread(name, faults[name]) for name in sorted(faults)]
     kept = [item for item in items if not state or item.handoff.state.step.value == state]
     problems += [sentence for item in items for sentence in item.handoff.problems]
-    return Handoffs(tuple(sorted(kept, key=lambda item: item.handoff.changed_at)), tuple(problems), tuple(teams))
+    return Handoffs(listed.in_order(kept), tuple(problems), tuple(teams))
 
 
 def _say_unread(project: str, error: OracleError) -> Sentence:
@@ -171,18 +79,18 @@ def _say_unread(project: str, error: OracleError) -> Sentence:
 def as_listed(context: Context, team: Team, found: Sequence[Handoff], now: float) -> list[ListedHandoff]:
     """Return handoffs of a team with their ages, commands and machines; `now` in seconds since 1970."""
     machines = homes.elsewhere(context)
-    listed = []
+    shown = []
     for item in found:
-        age, seat = max(0.0, now - item.changed_at), item.next_seat()
+        age, seat = listed.age_of(item, now), item.next_seat()
         machine = machines.get((team.project, seat))
         if machine is None:
             choices = tuple(_choices(context, team, item))
-            listed.append(ListedHandoff(team.project, item, age, _command(team, item), choices=choices))
+            shown.append(ListedHandoff(team.project, item, age, _command(team, item), choices=choices))
             continue
         is_away = homes.is_away(machine)
         command = f"oracle hub home {seat} --project {team.project}" if is_away else ""
-        listed.append(ListedHandoff(team.project, item, age, command, machine.name, is_away))
-    return listed
+        shown.append(ListedHandoff(team.project, item, age, command, machine.name, is_away))
+    return shown
 
 
 def _choices(context: Context, team: Team, handoff: Handoff) -> Iterator[AnswerChoice]:

@@ -20,8 +20,18 @@ from oracle.store.delivery.entries import InboxEntry, InboxKind
 from oracle.store.delivery.inbox import MAX_TRIES, Inbox
 from oracle.wording import say
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.app.delivery.listed import ListedHandoff
+
 __all__ = ["MAX_TRIES", "Inbox", "InboxEntry", "InboxKind", "read_inbox", "resume"]
 
+
+_ENDS = 4
+"""Parts of an entry's subject that name a handoff: project, task and the two seats."""
+
+_LONGEST_QUESTION = 60
+"""Columns of a question in a sentence."""
 
 QUIET_INTENTS, QUIET_WAKE_UPS = 20, 2
 QUIET_TIME, QUIET_PATIENCE = 3.0, 1.5
@@ -35,10 +45,11 @@ def read_inbox(context: Context, kind: InboxKind | None = None) -> Inbox:
 
 @value
 class Resumed(AsJson):
-    """What a resume did, a sentence each; `left` is what still waits."""
+    """What a resume did, a sentence each; `left` is what still waits, `waiting` the handoffs whose seat was not woken."""
 
     done: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
+    waiting: tuple[ListedHandoff, ...] = ()
 
 
 def is_anything_kept(context: Context) -> bool:
@@ -81,28 +92,39 @@ def resume(context: Context) -> Resumed:
         )
     for project in projects(context):
         done += mend(context, project)
-    now = context.now_seconds()
-    for entry in inbox.read(context.root, now).waiting:
-        if entry.kind is InboxKind.WAKE and not wakeups.is_left_to_daemon(context, entry):
-            outcome = wakeups.send_again(context, entry)
-            if outcome.result == "waits":
-                left.append(
-                    say(
-                        "{entry}: {seat} was not woken ({reason}); it is tried until it succeeds or the handoff is acknowledged",
-                        entry=_words(entry),
-                        seat=outcome.seat,
-                        reason=wakeups.reason_of(outcome),
-                    )
+    waiting: dict[tuple[str, ...], ListedHandoff] = {}
+    for entry, item in _to_wake(context):
+        outcome, told = wakeups.send_again(context, entry), {"entry": _words(entry, item)}
+        if outcome.result == "waits":
+            told |= {"seat": outcome.seat, "reason": wakeups.reason_of(outcome)}
+            left.append(
+                say(
+                    "{entry}: {seat} was not woken ({reason}); it is tried until it succeeds or the handoff is acknowledged",
+                    **told,
                 )
-            elif outcome.result:
-                done.append(
-                    say(
-                        "{entry}: woke {seat} ({detail})", entry=_words(entry), seat=outcome.seat, detail=outcome.detail
-                    )
-                )
+            )
+            waiting |= {entry.subject[:_ENDS]: item} if item is not None else {}
+        elif outcome.result:
+            done.append(say("{entry}: woke {seat} ({detail})", **told, seat=outcome.seat, detail=outcome.detail))
     left += [_say_held(context, entry) for entry in _held(context)]
     left += list(found.problems)
-    return Resumed(tuple(done), tuple(left))
+    return Resumed(tuple(done), tuple(left), tuple(waiting.values()))
+
+
+def _to_wake(context: Context) -> list[tuple[InboxEntry, ListedHandoff | None]]:
+    """Return the wake-ups that wait, each with its handoff as lists have it, and in their order."""
+    from oracle.app.delivery import handoffs
+
+    entries = [one for one in inbox.read(context.root, context.now_seconds()).waiting if one.kind is InboxKind.WAKE]
+    entries = [one for one in entries if not wakeups.is_left_to_daemon(context, one)]
+    found = handoffs.list_all(context).items if entries else ()
+    places: dict[tuple[str, ...], int] = {}
+    for at, item in enumerate(found):
+        ends = (item.handoff.asker, item.handoff.answerer)
+        places |= {(item.project, item.handoff.task_id, *pair): at for pair in (ends, ends[::-1])}
+    at_of = {one.subject: places.get(one.subject[:_ENDS], len(found)) for one in entries}
+    entries.sort(key=lambda one: at_of[one.subject])
+    return [(one, found[at] if (at := at_of[one.subject]) < len(found) else None) for one in entries]
 
 
 def _held(context: Context) -> list[InboxEntry]:
@@ -122,11 +144,18 @@ def _say_held(context: Context, entry: InboxEntry) -> str:
     )
 
 
-def _words(entry: InboxEntry) -> str:
+def _words(entry: InboxEntry, item: ListedHandoff | None = None) -> str:
+    """Return what people read for an entry, with the first words of the question of its handoff."""
     project, task, source, target, *_ = (*entry.subject, "", "", "", "")
     if not target:
         return " ".join(part for part in entry.subject if part)
-    return say("{task} of {project}, {source} to {target}", task=task, project=project, source=source, target=target)
+    told = {"task": task, "project": project, "source": source, "target": target}
+    if item is None or not item.question_line:
+        return say("{task} of {project}, {source} to {target}", **told)
+    from oracle.domain.layout import cut
+
+    asked = cut(item.question_line, _LONGEST_QUESTION)
+    return say("{task} of {project}, {source} to {target}, “{question}”", **told, question=asked)
 
 
 # Intents --------------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from oracle.app import claims, journal
 from oracle.app.claims import ToldClaim
 from oracle.app.context import Context
 from oracle.app.delivery import handoffs
-from oracle.app.delivery.handoffs import ListedHandoff
+from oracle.app.delivery.listed import ListedHandoff
 from oracle.app.delivery.team import Team
 from oracle.domain import timestamps
 from oracle.domain.delivery.receipts import Receipt

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from oracle.app import guard
 from oracle.app.context import Context
 from oracle.app.delivery import handoffs, resume
-from oracle.app.delivery.handoffs import ListedHandoff
+from oracle.app.delivery.listed import ListedHandoff
 from oracle.app.delivery.team import Team, is_memory, open_team
 from oracle.app.migration import shims
 from oracle.app.migration.ledger import Ledger, Undone, open_ledger

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from oracle.app.context import Context
 from oracle.app.decisions.overdue import DECISION
-from oracle.app.delivery.handoffs import STATES
+from oracle.app.delivery.listed import STATES
 from oracle.domain.delivery import receipts, workflows
 from oracle.domain.names import ENTITY, NAMESPACES, ORPHAN_KINDS, ROLES
 from oracle.domain.records import drafts

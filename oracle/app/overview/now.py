@@ -12,7 +12,8 @@ from oracle.app import journal
 from oracle.app.context import Context
 from oracle.app.decisions.overdue import OpenDecision, open_decision
 from oracle.app.delivery import handoffs, homes
-from oracle.app.delivery.handoffs import Handoffs, ListedHandoff
+from oracle.app.delivery.handoffs import Handoffs
+from oracle.app.delivery.listed import ListedHandoff
 from oracle.app.delivery.team import Team
 from oracle.domain import timestamps
 from oracle.domain.delivery.handoffs import Party
@@ -40,7 +41,7 @@ class SeatNow(AsJson):
 
 @value
 class Now:
-    """The open handoffs, the longest unchanged first; the seats; the open decisions, the most urgent first."""
+    """The open handoffs in the order of every list; the seats; the open decisions, the most urgent first."""
 
     moment: str
     handoffs: tuple[ListedHandoff, ...]

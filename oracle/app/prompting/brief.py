@@ -46,7 +46,7 @@ def brief(context: Context, prompt: SessionPrompt, *, reason: str) -> str:
     sections = [
         ContextSection(
             "Waiting for this seat",
-            "Handoffs and answers that are open.",
+            "Questions that this seat has not answered, the one that waits longest first, then answers for it.",
             given.new(_waiting(context, prompt)),
             is_list=True,
             longest=_LONGEST_QUESTION,
@@ -89,17 +89,18 @@ def _mark_of(context: Context, prompt: SessionPrompt) -> str:
 
 
 def _waiting(context: Context, prompt: SessionPrompt) -> list[ContextItem]:
-    """Return the handoffs whose next step is the seat's, those that changed last first."""
+    """Return the handoffs whose next step is the seat's, the one that waits longest first."""
     try:
         found = list_all(context, project=prompt.project).items
     except OracleError:  # a project without a profile has no handoffs
         return []
-    told = [replace(one.handoff, pieces=one.handoff.pieces - {Piece.PENDING}) for one in reversed(found)]
+    told = [replace(one.handoff, pieces=one.handoff.pieces - {Piece.PENDING}) for one in found]
     waiting = [one for one in told if one.next_seat() == prompt.seat]
     return [
         ContextItem(
             f"{one.task_id}, asked by {one.asker} of {one.answerer}",
-            one.dispatch.question if one.dispatch else "",
+            one.question,
+            date=one.since,
             status=one.state.step.value,
             slug=f"{one.task_id}/{one.asker}/{one.answerer}",
         )

@@ -19,11 +19,11 @@ from oracle.wording import say, say_each, visible
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from oracle.app.delivery.handoffs import ListedHandoff
+    from oracle.app.delivery.listed import ListedHandoff
 
 
-_WIDE = 100
-"""Columns of a terminal that shows the two seats of each handoff."""
+_MOST_CLOSED = 10
+"""Closed handoffs that a terminal shows beside others, those that changed last."""
 
 handoffs_app = group(
     "List handoffs, or tell the story of one.", example="oracle handoffs --state claimed", default="list"
@@ -37,7 +37,7 @@ def list_handoffs(
     project: Project = "",
     state: Annotated[str, option("--state STATE", "Only those in this state.", completion.states)] = "",
 ) -> None:
-    """List handoffs, the one that changed last at the end."""
+    """List handoffs with their questions, the one that waits longest first."""
     from oracle.app.delivery import handoffs, resume
 
     with call.context() as context:
@@ -53,7 +53,7 @@ def list_handoffs(
         "problems": len(found.problems),
         "faults": list(found.problems),
     }
-    call.answer(document, _lines(found.items) if is_terminal(sys.stdout) else _whole(found.items))
+    call.answer(document, _lines(call, found.items, state) if is_terminal(sys.stdout) else _whole(found.items))
 
 
 @handoffs_app.add("show", example="oracle handoffs show Q-17")
@@ -69,39 +69,27 @@ def show(call: Call, task_id: TaskId, *, project: Project = "") -> None:
 
 
 def _whole(items: Sequence[ListedHandoff]) -> Table:
-    headings = say_each("project", "task", "from", "to", "state", "age", "next", "action", "command")
+    headings = say_each("project", "task", "from", "to", "state", "age", "next", "action", "command", "question")
     return Table(headings, [_row(item) for item in items])
 
 
-def _lines(items: Sequence[ListedHandoff]) -> Table:
-    """Return a line for each handoff. `--json` and `show` tell the rest."""
-    from oracle.domain import timestamps
+def _lines(call: Call, items: Sequence[ListedHandoff], state: str) -> Table:
+    """Return a line for each handoff, on a narrow terminal with the question below. `--json` and `show` tell the rest."""
+    from oracle.app.delivery import listed
 
-    headings = say_each("task", "state", "age", "next step", "project", "from", "to")
-    is_wide, is_mixed = columns() >= _WIDE, len({item.project for item in items}) > 1
-    rows = []
-    for item in items:
-        handoff = item.handoff
-        ends = (handoff.asker, handoff.answerer) if is_wide else ("", "")
-        age = item.age_shown if is_wide else timestamps.say_age(item.age)
-        rows.append(
-            (
-                handoff.task_id,
-                on_terminal(item.state_shown),
-                age,
-                handoff.next_step,
-                item.project if is_mixed else "",
-                *ends,
-            )
-        )
-    return Table(headings, rows, is_one_line=True)
+    kept = items if state else listed.without_old(items, _MOST_CLOSED)
+    if len(kept) < len(items):
+        call.note(say("{n} more are closed: `oracle handoffs --state acked`", n=len(items) - len(kept)))
+    below = (listed.QUESTION,) if columns() < listed.NARROW else ()
+    rows = listed.rows(kept, columns())
+    return Table(listed.HEADINGS, rows, stacked=below, captions=listed.captions(kept), is_one_line=True)
 
 
 def _row(item: ListedHandoff) -> tuple[str, ...]:
     handoff = item.handoff
-    told = (on_terminal(item.state_shown), item.age_shown, handoff.next_seat() or say("nobody"))
+    told = (on_terminal(item.state_shown), item.wait_shown, handoff.next_seat() or say("nobody"))
     ends = (handoff.asker, handoff.answerer, *told)
-    return (item.project, handoff.task_id, *ends, item.action, item.command)
+    return (item.project, handoff.task_id, *ends, item.action, item.command, item.question_line)
 
 
 log_app = single()

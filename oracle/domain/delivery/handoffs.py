@@ -164,6 +164,9 @@ def _step(present: frozenset[Piece]) -> HandoffStep:
 _SUBSTANCE = frozenset((Piece.DISPATCH, Piece.CONSUMED, Piece.RESPONSE, Piece.COMPLETION, Piece.ACKED, Piece.CONFLICT))
 
 
+_ANSWERS = frozenset((Piece.RESPONSE, Piece.COMPLETION, Piece.ACKED, Piece.CONFLICT))
+
+
 def _step_before_answer(present: frozenset[Piece]) -> HandoffStep:
     if Piece.CONFLICT in present:
         return HandoffStep.CONFLICT
@@ -235,6 +238,22 @@ class Handoff:
     problems: tuple[str, ...] = ()
     unreached: Unreached | None = None
     """Set when a wake-up waits for a seat that was not found: no `oracle resume` helps before it is started."""
+
+    @property
+    def question(self) -> str:
+        """What was asked, "" if nobody asked or the receipt can't be used."""
+        return self.dispatch.question if self.dispatch is not None else ""
+
+    @property
+    def is_answered(self) -> bool:
+        """Return whether there is an answer, whatever is left to do with it."""
+        return bool(self.pieces & _ANSWERS)
+
+    @property
+    def since(self) -> str:
+        """When it was asked, or answered, as far as its receipt says so; "" once nobody has anything to do."""
+        receipt = (self.completion if self.is_answered else None) or self.dispatch
+        return "" if receipt is None or self.state.party is Party.NOBODY else receipt.since
 
     @property
     def state(self) -> State:

@@ -7,10 +7,9 @@ the fence. The data has the fences too, because some clients show only the data 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from oracle.app.guard import texts
 from oracle.domain.safety.privacy import Guard
 from oracle.domain.safety.secrets import redact
 from oracle.domain.values import NOTHING, value
@@ -164,7 +163,20 @@ def cleaned(item: Any) -> Any:  # noqa: ANN401
 
     Credentials are looked for in all texts at once: only an answer that holds one is searched text by text.
     """
-    return _cleaned(item, has_secrets=_SECRETS.finds_in(texts(item)))
+    return _cleaned(item, has_secrets=_SECRETS.finds_in(dict.fromkeys(_texts(item))))
+
+
+def _texts(item: Any) -> Iterator[str]:  # noqa: ANN401
+    """Yield the texts of JSON as `_cleaned` looks at them, each key and each value by itself."""
+    if isinstance(item, str):
+        yield item
+    elif isinstance(item, Mapping):
+        for key, content in item.items():
+            yield str(key)
+            yield from _texts(content)
+    elif isinstance(item, list | tuple):
+        for content in item:
+            yield from _texts(content)
 
 
 def _cleaned(item: Any, *, has_secrets: bool) -> Any:  # noqa: ANN401

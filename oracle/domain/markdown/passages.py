@@ -15,7 +15,7 @@ from oracle.domain.values import value
 MAX_CHARACTERS = 700
 _FENCE = r" {0,3}(?:[-*+>] +|\d+[.)] +)?(`{3,}|~{3,})"
 _SPEAKER = r"[^\w\n]{0,4}([^\W\d_][\w-]*(?: [^\W\d_][\w-]*)?)\W{0,3}[:：]"
-_HEADING = r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$"
+_HEADING = r" {0,3}(#{1,6})[ \t]+"
 
 
 @value
@@ -62,34 +62,45 @@ def cut(text: str) -> list[Passage]:
     for first, last, kind in _blocks(lines):
         above = tuple(title for _, title in headings)
         if kind == "heading":
-            match = compiled(_HEADING).match(lines[first])
-            level, title = (len(match[1]), match[2]) if match else (1, "")
+            level, title = _heading(lines[first])
             headings = [(depth, words) for depth, words in headings if depth < level]
             above = tuple(words for _, words in headings)
             headings.append((level, title))
-        found += _pieces(lines, first, last, above, kind)
+        whole = lines[first] if first == last else "\n".join(lines[first : last + 1])
+        if len(whole) < MAX_CHARACTERS:
+            found.append(Passage(whole, first + 1, last + 1, above, kind == "fence", kind == "heading"))
+        else:
+            found += _pieces(lines, first, last, above, kind)
     return found
+
+
+def _heading(line: str) -> tuple[int, str]:
+    """Return the level of a heading and its words, without the marks that may close it."""
+    opened = compiled(_HEADING).match(line)
+    words = line[opened.end() if opened else 0 :].rstrip(" \t")
+    bare = words.rstrip("#")
+    return len(opened[1]) if opened else 1, bare.rstrip(" \t") if bare.endswith((" ", "\t")) else words
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[tuple[int, int, str]]:
     """Yield (first, last, kind) of the runs of lines, from 0 and inclusive: heading, fence or text."""
-    start = -1
-    at = 0
-    while at < len(lines):
-        line = lines[at]
+    start, past = -1, 0
+    for at, line in enumerate(lines):
+        if at < past:  # in a fence
+            continue
         end = _end_of_fence(lines, at) if "```" in line or "~~~" in line else -1
         is_heading = end < 0 and "#" in line[:4] and compiled(_HEADING).match(line) is not None
-        if start >= 0 and (end >= 0 or is_heading or not line.strip()):
+        is_text = end < 0 and not is_heading and bool(line) and not line.isspace()
+        if start >= 0 and not is_text:
             yield start, at - 1, "text"
             start = -1
         if end >= 0:
             yield at, end, "fence"
-            at = end
+            past = end + 1
         elif is_heading:
             yield at, at, "heading"
-        elif start < 0 and line.strip():
+        elif start < 0 and is_text:
             start = at
-        at += 1
     if start >= 0:
         yield start, len(lines) - 1, "text"
 

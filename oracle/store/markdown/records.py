@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 MAX_BYTES = 16 * 1024 * 1024
 """Bytes of a record that are read. A larger record is cut and reported as a problem."""
 
+_CHUNK = 1 << 16
+
 SAME_WITHIN = timedelta(seconds=60)
 """How long the same draft gives the record that it gave before."""
 
@@ -49,12 +51,15 @@ class Created:
 
 def read(path: str) -> bytes:
     """Return the bytes of a record, at most `MAX_BYTES` + 1. Raises OSError."""
-    with open(path, "rb", buffering=0) as stream:
-        size = os.fstat(stream.fileno()).st_size
-        chunks = [stream.read(min(size, MAX_BYTES) + 1)]
-        while chunks[-1] and sum(map(len, chunks)) <= MAX_BYTES:
-            chunks.append(stream.read(MAX_BYTES + 1 - sum(map(len, chunks))))
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        chunks, size = [], 0
+        while size <= MAX_BYTES and (chunk := os.read(descriptor, min(_CHUNK, MAX_BYTES + 1 - size))):
+            chunks.append(chunk)
+            size += len(chunk)
         return b"".join(chunks)
+    finally:
+        os.close(descriptor)
 
 
 def load(root: Root, path: str, *, known: bytes = b"") -> bytes:

@@ -85,17 +85,10 @@ class RecordPage:
         }
         written = [at for at, passage in enumerate(self.passages) if not passage.is_heading]
         self.only = written[0] if len(written) == 1 else -1
-        self.speakers = [passages.speaker_of(passage) for passage in self.passages]
+        self.speakers = [passages.speaker_of(passage) if ":" in passage.text else "" for passage in self.passages]
         self.asks = [passage.text.rstrip().endswith(("?", "？")) for passage in self.passages]
         self.is_conversation = passages.is_conversation(self.passages, self.speakers)
-        self.postings: dict[str, str] = {}
-        self.lengths: list[int] = []
-        for number, passage in enumerate(self.passages):
-            words = tokens(passage.text)
-            self.lengths.append(len(words) or 1)
-            place = chr(number) if number < _POSTED else ""
-            for word in words:
-                self.postings[word] = self.postings.get(word, "") + place
+        self.postings, self.lengths = _post(self.passages)
         self.chunks: list[EmbeddingChunk] = []
         self.sentences: PageSentences | None = None
         self._words: tuple[str, ...] = ()
@@ -147,6 +140,20 @@ class RecordPage:
         return passage.first_line + self.shift, passage.last_line + self.shift
 
 
+def _post(found: Sequence[passages.Passage]) -> tuple[dict[str, str], list[int]]:
+    """Return in which passages each word is, once for each time, and how many words each passage has."""
+    postings: dict[str, str] = {}
+    before = postings.get
+    lengths = []
+    for number, passage in enumerate(found):
+        words = tokens(passage.text)
+        lengths.append(len(words) or 1)
+        place = chr(number) if number < _POSTED else ""
+        for word in words:
+            postings[word] = before(word, "") + place
+    return postings, lengths
+
+
 def read_page(record: Summary, raw: bytes) -> RecordPage:
     """Cut a record's bytes into passages. When the body is empty, the frontmatter may hold the words."""
     document = records.parse(record.path, raw)
@@ -178,13 +185,13 @@ class Scored:
         page: RecordPage,
         at: int,
         terms: frozenset[int] = frozenset(),
-        parts: Mapping[str, float] = NOTHING,
+        parts: dict[str, float] | None = None,
     ) -> None:
         self.source = source
         self.page = page
         self.at = at
         self.terms = terms
-        self.parts = {signal: points for signal, points in parts.items() if points}
+        self.parts = {} if parts is None else parts
         self.score = sum(self.parts.values())
         self.run: range | None = None
 

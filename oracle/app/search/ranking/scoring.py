@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 from oracle.app.search.ranking.pages import Scored
 from oracle.domain.values import value
@@ -204,10 +205,8 @@ class Ranking:
         ]
         scores = []
         for title, counts, length in zip(self.titles, self._counts, self._lengths, strict=True):
-            times: dict[int, float] = {}
-            for terms in counts.values():
-                _add_times(times, terms, 1)
-            _add_times(times, title, 2)
+            times = _added({}, chain.from_iterable(terms.items() for terms in counts.values()), 1)
+            _added(times, title.items(), 2)
             ease = _K1 * (1 - _B_RECORD + _B_RECORD * length / (average or 1))
             own = ((number, n) for number, n in times.items() if number < self._own)
             scores.append(sum(rare[number] * n * (_K1 + 1) / (n + ease) for number, n in own))
@@ -222,22 +221,25 @@ class Ranking:
         page, counts = self.pages[source], self._around[source]
         near = self._words_near(page, counts)
         needs_own = source in self._beside and not self.is_turn(source)
+        given = {signal: points for signal, points in given.items() if points}
         title = {number: _TITLE * n for number, n in self.titles[source].items()}
-        above: dict[tuple[str, ...], tuple[dict[int, float], dict[str, float], frozenset[int]]] = {}
+        untold = title, self._points(title) | given, frozenset(title)
+        above = {}
         for headings, words in page.headings.items():
-            times = dict(title)
-            _add_times(times, self.terms_in(words), _HEADING)
-            above[headings] = times, {**self._points(times), **given}, frozenset(times)
+            told = self.terms_in(words)
+            if told:
+                times = _added(title.copy(), told.items(), _HEADING)
+                above[headings] = times, self._points(times) | given, frozenset(times)
         for at, passage in enumerate(page.passages):
-            times, parts, terms = above[passage.headings]
-            terms = terms.union(counts.get(at, ()))
-            if not (terms or (at in near and not needs_own)) or (passage.is_heading and len(page.passages) > 1):
+            times, parts, terms = above.get(passage.headings, untold)
+            if at in counts:
+                terms = terms.union(counts[at])
+            beside = near.get(at)
+            if not (terms or (beside is not None and not needs_own)) or (passage.is_heading and len(page.passages) > 1):
                 continue
-            if at in near:
-                times = dict(times)
-                _add_times(times, near[at], 1)
-                parts = {**self._points(times), **given}
-            yield Scored(source, page, at, terms, parts)
+            if beside is not None:
+                parts = self._points(_added(times.copy(), beside.items(), 1)) | given
+            yield Scored(source, page, at, terms, parts.copy())
 
     def _words_near(self, page: RecordPage, counts: Mapping[int, Mapping[int, int]]) -> dict[int, dict[int, float]]:
         """Return for each passage how often each term is in it or beside it, by the weight of the place."""
@@ -254,14 +256,17 @@ class Ranking:
     def _points(self, times: Mapping[int, float]) -> dict[str, float]:
         """Return what words that occur so often give to a passage: the question's own, and those of the other language."""
         own = self._of_words
-        found = {"words": sum([own[n] * x * (_K1 + 1) / (x + _K1) for n, x in times.items()])}
-        if self._means and not self._means.keys().isdisjoint(times):
-            found["translation"] = self._points_for_translations(times)
+        words = sum([own[n] * x * (_K1 + 1) / (x + _K1) for n, x in times.items()])
+        found = {"words": words} if words else {}
+        if self._means and (translated := self._points_for_translations(times)):
+            found["translation"] = translated
         return found
 
     def terms_in(self, words: Sequence[str]) -> dict[int, int]:
         """Return how often each term occurs among some words, those of several words in a row too: `retry_count`."""
         found: dict[int, int] = {}
+        if self._key_of.keys().isdisjoint(words):
+            return found
         for word in words:
             if word in self._term_of:
                 number = self._term_of[word]
@@ -317,10 +322,11 @@ class Ranking:
                 yield " ".join(self.question.terms[number].tokens), weight / whole
 
 
-def _add_times(times: dict[int, float], terms: Mapping[int, float], weight: float) -> None:
-    """Add how often terms occur in a field, by its weight."""
-    for number, n in terms.items():
+def _added(times: dict[int, float], terms: Iterable[tuple[int, float]], weight: float) -> dict[int, float]:
+    """Add how often terms occur in a field, by its weight, and return the sums."""
+    for number, n in terms:
         times[number] = times.get(number, 0.0) + weight * n
+    return times
 
 
 def _least_share(held: frozenset[int], wanted: frozenset[int], scales: Iterable[Sequence[float]]) -> float:

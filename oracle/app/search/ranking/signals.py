@@ -78,7 +78,7 @@ def _add_speakers(ranking: Ranking, source: int, passages: Sequence[Scored], wor
     """Add what the speaker that the question names and its dates give, and to a turn what is around it."""
     page, is_turn = ranking.pages[source], ranking.is_turn(source)
     near = nearness(ranking.question.days, page.days()) if ranking.question.days else 0.0
-    speaks = [bool(name) and not words.isdisjoint(name.split()) for name in page.speakers]
+    speaks = [name != "" and not words.isdisjoint(name.split()) for name in page.speakers]
     for one in passages if is_turn or near or any(speaks) else ():
         if is_turn:
             _add_turn(ranking, one, is_speaker=speaks[one.at], near=near)

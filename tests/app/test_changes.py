@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import os
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -88,11 +89,21 @@ def test_a_look_reads_no_file(busy: Squad, monkeypatch: pytest.MonkeyPatch):
     assert opened == []
 
 
-def test_a_root_that_cannot_be_looked_at_is_no_change(busy: Squad):
-    watch = RootWatch(busy.open(), share=1.0)
+@pytest.mark.parametrize("share", [1e-6, 1.0])
+def test_a_root_that_cannot_be_looked_at_is_no_change(busy: Squad, share: float):
+    watch = RootWatch(busy.open(), share=share, files_share=share)
     watch.look()
     busy.path.rename(busy.path.with_name("elsewhere"))
     assert RECORDS not in watch.look()
+
+
+def test_an_index_that_is_deleted_between_two_looks_is_seen_once_it_is_back(busy: Squad):
+    watch = RootWatch(busy.open(), share=1e-6, files_share=1e-6)
+    watch.look()
+    shutil.rmtree(busy.path / "_state")
+    assert RECORDS not in watch.look()
+    list_records(busy.open(), {})
+    assert RECORDS in watch.look()
 
 
 def test_looks_at_records_take_only_their_share(busy: Squad, monkeypatch: pytest.MonkeyPatch):

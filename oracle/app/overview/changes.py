@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from oracle.app.context import Context
 from oracle.app.delivery.team import Team, open_teams
 from oracle.errors import OracleError
+from oracle.index.db import Corrupt
 from oracle.index.rounds import folders_edited
 from oracle.store.root import profile
 
@@ -83,9 +84,10 @@ class RootWatch:
                     index.follow(full=False, patience=0.0)
             if edited := folders_edited(index.database.connect(), self._context.root, shown) if shown else None:
                 index.follow(full=False, doubted=edited, patience=0.0)
-        except OracleError:  # a Root that can't be written: a query says so
+            version = index.version  # what other processes wrote shows without a look at folders
+        except (OracleError, Corrupt):  # a Root that can't be written, or an index that was deleted: a query sees to it
             return self._seen.get(RECORDS, ("unknown",))
-        return (index.version,)  # what other processes wrote shows without a look at folders
+        return (version,)
 
     def _journal(self) -> State:
         return _state(self._context.root.events)

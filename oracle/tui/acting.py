@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from oracle.domain.delivery.handoffs import Party
@@ -64,10 +65,12 @@ def path_of(context: Context, target: str) -> str:
 
 
 def editor(environ: Mapping[str, str]) -> list[str]:
-    """Return the words that start the operator's editor. Raises NotFound without one."""
+    """Return the words that start the operator's editor. Raises NotFound without one that can be read."""
     import shlex
 
-    words = shlex.split(environ.get("VISUAL") or environ.get("EDITOR") or "")
+    words: list[str] = []
+    with suppress(ValueError):  # a quotation mark without its other one
+        words = shlex.split(environ.get("VISUAL") or environ.get("EDITOR") or "")
     if not words:
         raise NotFound(say("No editor is set. Set EDITOR, as in `export EDITOR=vim`."))
     return words

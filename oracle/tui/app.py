@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from textual.widgets import Input
 
 from oracle.domain.values import replace
+from oracle.errors import NotFound
 from oracle.tui import acting, keys, reading
 from oracle.tui.asking import keys_help, question
 from oracle.tui.rows import Rows
@@ -79,9 +80,15 @@ class WatchApp(PanesApp):
     async def _edit(self, target: str) -> None:
         words = acting.editor(os.environ)
         path = await self.ask(partial(acting.path_of, target=target))
-        with self.suspend():
-            subprocess.run([*words, path], check=False)
+        fault: OSError | None = None
+        with self.suspend():  # an error in the block would leave the terminal as it is there
+            try:
+                subprocess.run([*words, path], check=False)
+            except OSError as error:
+                fault = error
         self.refresh()
+        if fault is not None:
+            raise NotFound(say("{program} can't be run: {strerror}.", program=words[0], strerror=fault.strerror))
 
     # Acting -----------------------------------------------------------------------------------------------------------
 

@@ -279,6 +279,22 @@ def test_the_editor_gets_the_file(play: Play, monkeypatch: pytest.MonkeyPatch, t
 
 
 @pytest.mark.usefixtures("language")
+@pytest.mark.parametrize(("editor", "told"), [("/no/such-editor", "/no/such-editor"), ('vim "', "EDITOR")])
+def test_an_editor_that_can_not_be_run_is_named(play: Play, monkeypatch: pytest.MonkeyPatch, editor: str, told: str):
+    monkeypatch.setattr(WatchApp, "suspend", lambda _: contextlib.nullcontext())
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", editor)
+
+    async def scenario(watch: Watched) -> None:
+        await watch.press("2")
+        await watch.point_at(NEWEST)
+        await watch.press("o")
+        await watch.until(lambda: told in watch.status)
+
+    play(scenario)
+
+
+@pytest.mark.usefixtures("language")
 def test_a_decision_is_asked_once_and_recorded(play: Play, squad: Squad):
     async def scenario(watch: Watched) -> None:
         await watch.point_at("billing")

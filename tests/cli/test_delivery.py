@@ -226,3 +226,9 @@ def test_a_new_project_can_be_asked_and_answers(root: Path, seats: str):
 def test_init_says_that_it_added_memory(root: Path, seats: str, *, is_told: bool):
     made = oracle(root, "project", "init", "demo", "--seats", seats)
     assert ("note: memory was added to the seats" in made.stderr) is is_told
+
+
+def test_the_home_folder_in_the_repository_of_a_new_project_is_written_out(root: Path, tmp_path: Path):
+    words = ("project", "init", "demo", "--seats", "planner", "--repo=~/src/demo", "--json")  # no shell changes that ~
+    made = oracle(root, *words, HOME=str(tmp_path))
+    assert f'repo_root = "{tmp_path}/src/demo"' in Path(json.loads(made.stdout)["profile"]).read_text(encoding="utf-8")

@@ -68,7 +68,7 @@ def add(
     from oracle.hook.clients import CLIENTS
 
     stated = {
-        "repo_path": str(Path(repo).expanduser().absolute()) if repo else "",
+        "repo_path": _absolute(repo),
         "primary_seat": seat,
         "primary_seat_tool": tool,
         "template_name": template,
@@ -106,12 +106,16 @@ def init(
     if names and MEMORY not in names:
         names = [MEMORY, *names]
         call.note(say("memory was added to the seats: it answers what the others ask"))
-    repository = Path(repo).absolute()
+    repository = _absolute(repo)
     with call.context() as context:
-        path = team.init_profile(context, name, names, repo_root=str(repository) if repo else "")
-    if repo and not repository.is_dir():
+        path = team.init_profile(context, name, names, repo_root=repository)
+    if repo and not Path(repository).is_dir():
         call.warn(say("the repository {path} does not exist yet; the profile names it", path=repository))
     call.answer({"profile": path, "seats": names}, path)
+
+
+def _absolute(folder: str) -> str:
+    return str(Path(folder).expanduser().absolute()) if folder else ""
 
 
 def _told(item: object) -> str:
@@ -158,9 +162,10 @@ def project(
     """Scan a project's repository."""
     from oracle.app.scans.project import scan_project
 
-    path = str(Path(repo).expanduser().absolute()) if repo else ""
     with call.context() as context:
-        found = scan_project(context, project, path, depth=depth, commit=commit, force=force, new_project=new_project)
+        found = scan_project(
+            context, project, _absolute(repo), depth=depth, commit=commit, force=force, new_project=new_project
+        )
     kinds = {
         kind: {"path": found.paths[kind], "outcome": found.outcomes.get(kind, ""), "record": record}
         for kind, record in found.records.items()

@@ -221,10 +221,10 @@ def trust(context: Context) -> str:
     digest = _digest(context)
     if not digest:
         raise UsageError(say("There is no {settings}.", settings=SETTINGS), hint=say("Set something first."))
-    path = _trusted_file()
+    path = context.root.trusted
     files.make_folder(os.path.dirname(path))
     with steps.FileLock(path):
-        known = {**_trusted(), os.path.realpath(context.root.path): digest}
+        known = {**_trusted(context), os.path.realpath(context.root.path): digest}
         steps.replace(path, json.dumps(known, ensure_ascii=False, indent=2).encode())
     return digest
 
@@ -235,21 +235,15 @@ def is_trusted(context: Context) -> bool:
     if not digest:
         return False
     try:
-        return _trusted().get(os.path.realpath(context.root.path)) == digest
+        return _trusted(context).get(os.path.realpath(context.root.path)) == digest
     except OwnershipError as error:
         context.warn(joined(" ", (error.sentence, error.hint)))
         return False
 
 
-def _trusted_file() -> str:
-    """Return the path of the list of trusted Roots: outside of any Root, which may come from elsewhere."""
-    base = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
-    return os.path.join(base, "memory-oracle", "trusted.json")
-
-
-def _trusted() -> Mapping[str, object]:
+def _trusted(context: Context) -> Mapping[str, object]:
     """Return the SHA-256 of each trusted Root. Raises OwnershipError for a list that others may write."""
-    path = os.path.realpath(_trusted_file())
+    path = os.path.realpath(context.root.trusted)
     for place in (path, os.path.dirname(path)):
         files.require_own(place)
     try:

@@ -76,6 +76,18 @@ def test_trust_holds_for_the_content_alone(oracle, root: Path, tmp_path: Path, m
     assert json.loads(oracle("config", "list", "--json", "--lang", "en")[1])["trusted"] is False
 
 
+def test_what_the_owner_trusts_is_trusted_in_the_sandbox_of_an_agent(
+    oracle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "owner"))
+    oracle("config", "set", "synthesizer", '["cat"]')
+    assert oracle("config", "trust")[0] == 0
+    monkeypatch.setenv("CLAWSEAT_REAL_HOME", str(tmp_path / "owner"))
+    monkeypatch.setenv("HOME", str(tmp_path / "sandbox"))
+    assert json.loads(oracle("config", "list", "--json")[1])["trusted"] is True
+
+
 @pytest.mark.parametrize("name", ["trusted.json", "."])
 @pytest.mark.parametrize("mode", [0o020, 0o002])
 def test_a_list_that_others_may_write_trusts_nothing(

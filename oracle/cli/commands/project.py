@@ -68,7 +68,7 @@ def add(
     from oracle.hook.clients import CLIENTS
 
     stated = {
-        "repo_path": _absolute(repo),
+        "repo_path": repo,
         "primary_seat": seat,
         "primary_seat_tool": tool,
         "template_name": template,
@@ -106,16 +106,12 @@ def init(
     if names and MEMORY not in names:
         names = [MEMORY, *names]
         call.note(say("memory was added to the seats: it answers what the others ask"))
-    repository = _absolute(repo)
+    repository = str(Path(repo).expanduser().absolute()) if repo else ""
     with call.context() as context:
         path = team.init_profile(context, name, names, repo_root=repository)
     if repo and not Path(repository).is_dir():
         call.warn(say("the repository {path} does not exist yet; the profile names it", path=repository))
     call.answer({"profile": path, "seats": names}, path)
-
-
-def _absolute(folder: str) -> str:
-    return str(Path(folder).expanduser().absolute()) if folder else ""
 
 
 def _told(item: object) -> str:
@@ -163,9 +159,7 @@ def project(
     from oracle.app.scans.project import scan_project
 
     with call.context() as context:
-        found = scan_project(
-            context, project, _absolute(repo), depth=depth, commit=commit, force=force, new_project=new_project
-        )
+        found = scan_project(context, project, repo, depth=depth, commit=commit, force=force, new_project=new_project)
     kinds = {
         kind: {"path": found.paths[kind], "outcome": found.outcomes.get(kind, ""), "record": record}
         for kind, record in found.records.items()

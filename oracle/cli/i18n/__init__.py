@@ -1,1 +1,1 @@
-"""The language of the command line: its choice (`language`), translation (`translate`, `zh.po`), the parser's texts (`parser`)."""
+"""The language of the command line: its catalogues, and how a sentence is translated (`translate`)."""

@@ -144,6 +144,11 @@ class Root:
         return os.path.join(_owner_state(), "sources.json")
 
     @property
+    def trusted(self) -> str:
+        """The digests of the settings that this machine trusts: outside of any Root, which may come from elsewhere."""
+        return os.path.join(_owner_state(), "trusted.json")
+
+    @property
     def session_key(self) -> str:
         """The key that seals what sessions were given: outside of any Root, which may come from elsewhere."""
         return os.path.join(_owner_state(), "injected.key")

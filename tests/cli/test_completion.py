@@ -76,6 +76,8 @@ def offered(root: Path, line: str) -> list[str]:
         ("oracle write decision --supersedes projects/arena/builder/", ["projects/arena/builder/issues/重试"]),
         ("oracle hook install --events s", ["stop", "start", "subagent"]),
         ("oracle hook install --events stop,p", ["stop,prompt"]),
+        ("oracle write decision --related-task-ids ARENA-7,ARENA-1", ["ARENA-7,ARENA-12"]),
+        ("oracle hub join x --projects x,a", ["x,arena"]),
         ("oracle list --kind nothing", []),
     ],
 )

@@ -86,7 +86,9 @@ def join(
     *,
     team: Team,
     machine: Annotated[str, option("--machine NAME", "The name by which this machine was invited.")],
-    projects: Annotated[str, option("--projects A,B", "Only these projects (default: all).", completion.projects)] = "",
+    projects: Annotated[
+        str, option("--projects A,B", "Only these projects (default: all).", completion.listed(completion.projects))
+    ] = "",
     insecure: Insecure = False,
 ) -> None:
     """Join a team as a machine that was invited."""

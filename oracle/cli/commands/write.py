@@ -42,7 +42,7 @@ def write(
     ] = None,
     task_id: Annotated[str, option("--task-id ID", "The task it belongs to.", completion.tasks)] = "",
     related_task_ids: Annotated[
-        str, option("--related-task-ids A,B", "Other tasks it concerns.", completion.tasks)
+        str, option("--related-task-ids A,B", "Other tasks it concerns.", completion.listed(completion.tasks))
     ] = "",
     confidence: Annotated[str, option("--confidence high|medium|low", "How certain it is.")] = "medium",
     detail: Annotated[str, option("--detail TEXT", "A line of detail.")] = "",

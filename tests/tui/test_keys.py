@@ -290,6 +290,7 @@ def test_an_editor_that_can_not_be_run_is_named(play: Play, monkeypatch: pytest.
         await watch.point_at(NEWEST)
         await watch.press("o")
         await watch.until(lambda: told in watch.status)
+        assert watch.app.failure is None
 
     play(scenario)
 

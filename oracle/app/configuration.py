@@ -243,9 +243,7 @@ def is_trusted(context: Context) -> bool:
 
 def _trusted(context: Context) -> Mapping[str, object]:
     """Return the SHA-256 of each trusted Root. Raises OwnershipError for a list that others may write."""
-    path = os.path.realpath(context.root.trusted)
-    for place in (path, os.path.dirname(path)):
-        files.require_own(place)
+    path = files.require_own_list(context.root.trusted)
     try:
         found = json.loads(steps.read(path) or b"{}")
     except (ValueError, RecursionError):

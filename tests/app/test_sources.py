@@ -15,7 +15,7 @@ from oracle.app.records.listing import list_problems, list_records
 from oracle.app.search.search import search
 from oracle.app.sources import registry
 from oracle.domain.records.drafts import Draft
-from oracle.errors import NotFound, NotInFederation, NotInMemory, OracleError, RecordExists, UsageError
+from oracle.errors import NotFound, NotInFederation, NotInMemory, OracleError, OwnershipError, RecordExists, UsageError
 from oracle.store.markdown import records
 from tests.laws.ledger import assert_like_rebuilt
 
@@ -129,6 +129,25 @@ def test_a_source_that_came_with_the_root_is_read_once_it_is_allowed(
         assert (state.records, "oracle source allow notes" in state.why_not) == (0, True)
         registry.allow(oracle, "notes")
         assert found(oracle, "zebra") == ["sources/shop/notes/Alpha"]
+
+
+@pytest.mark.parametrize("name", ["sources.json", "."])
+@pytest.mark.parametrize("mode", [0o020, 0o002])
+def test_a_list_of_allowed_sources_that_others_may_write_allows_none(
+    root: Path, notes: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, mode: int
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    with Oracle.open(str(root)) as oracle:
+        registry.add(oracle, "folder", str(notes), project="shop")
+    place = tmp_path / "state" / "memory-oracle" / name
+    for added, expected in ((mode, []), (0, ["sources/shop/notes/Alpha"])):
+        place.chmod(place.stat().st_mode & ~0o022 | added)
+        with Oracle.open(str(root)) as oracle:
+            oracle.reconcile(full=True)
+            assert found(oracle, "zebra") == expected
+            if added:
+                with pytest.raises(OwnershipError, match="others may write it"):
+                    registry.allow(oracle, "notes")
 
 
 @pytest.mark.parametrize("key", ["path", "seat", "kind", "project", "name"])

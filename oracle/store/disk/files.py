@@ -43,6 +43,14 @@ def require_own(path: str) -> None:
         )
 
 
+def require_own_list(path: str) -> str:
+    """Return the real path of a list. Raises OwnershipError if another user may change it or its folder."""
+    real = os.path.realpath(path)
+    for place in (real, os.path.dirname(real)):
+        require_own(place)
+    return real
+
+
 def disk_failure(path: str, error: OSError) -> OracleError:
     """Return an OSError as an error with a sentence and a hint; its exit code is 70, or 5 for a symbolic link."""
     if error.errno == errno.ELOOP:

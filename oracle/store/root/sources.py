@@ -12,7 +12,7 @@ import os
 from oracle.domain.names import is_name
 from oracle.domain.sources.source import KINDS, Source
 from oracle.domain.values import replace
-from oracle.errors import UsageError
+from oracle.errors import OwnershipError, UsageError
 from oracle.store.disk.folders import open_plain
 from oracle.wording import say
 
@@ -140,12 +140,16 @@ def save(root: SourcePlaces, sources: Iterable[Source]) -> None:
 
 
 def allow(root: SourcePlaces, sources: Iterable[Source]) -> None:
-    """Write which entries of this Root may be read on this machine, in place of those before. Raises DiskFailure."""
+    """Write which entries of this Root may be read on this machine, in place of those before.
+
+    Raises OwnershipError if others may write the list, DiskFailure.
+    """
     from oracle.store.disk import files, steps
 
     path = root.allowed_sources
     files.make_folder(os.path.dirname(path))
     with steps.FileLock(path):
+        files.require_own_list(path)
         known = {**_allowed(root), os.path.realpath(root.path): [source.as_json() for source in sources]}
         steps.replace(path, _printed(known))
 
@@ -155,13 +159,12 @@ def _printed(content: object) -> bytes:
 
 
 def _allowed(root: SourcePlaces) -> Mapping[str, object]:
-    """Return the allowed entries of each Root; none if others may write the file."""
-    path = root.allowed_sources
+    """Return the allowed entries of each Root; none if others may write the file or its folder."""
+    from oracle.store.disk import files
+
     try:
-        if os.stat(path).st_mode & 0o022:
-            return {}
-        with open_plain(path) as stream:
+        with open_plain(files.require_own_list(root.allowed_sources)) as stream:
             content = json.loads(stream.read(_MOST_BYTES))
-    except (OSError, ValueError, RecursionError):
+    except (OwnershipError, OSError, ValueError, RecursionError):
         return {}
     return content if isinstance(content, dict) else {}

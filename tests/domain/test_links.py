@@ -93,6 +93,7 @@ ONLY = [
     ("- #45 fixed\n> #46 too\n1. #47", "taskid", ["#45", "#46", "#47"]),
     ("#1 Title\n\n#2\n\n  #3. Third\n\n# Real #4 heading", "taskid", ["#4"]),
     ("AB-12-CD 2026-01 x_ARENA-1 ARENA-1x ARENA-1_b -ARENA-2 éARENA-3", "taskid", []),
+    ("an A320-200 beside a B737-800", "taskid", []),
     ("CVE-2024-1234, CVE-2024, CWE-79, COVID-19, Q1-2026, UTC-8, P-256", "taskid", []),
     ("RS-232, RJ-45, WPA-2, EAN-13, ERC-20, JEP-444, a TOP-10", "taskid", []),
     ("UTF-8编码 GPT-4o GPT-4.1 BASE-64 WCAG-2 IEEE-754 TLS-1 PEP-8 ECMA-262", "taskid", []),
@@ -104,6 +105,7 @@ ONLY = [
     ("issue #336699 about the border", "taskid", ["#336699"]),
     ("[jump](#12) and [other](x#13)", "taskid", []),
     # files
+    ("run $HOME/x.sh, $ROOT/a/b.md and src/$id/edit.tsx", "file", ["src/$id/edit.tsx"]),
     ("见core/x.py的实现", "file", ["core/x.py"]),
     ("`x.py` is code; *b.py*, **c.py**, (d.py), e.py: f.py.", "file", ["b.py", "c.py", "d.py", "e.py", "f.py"]),
     ("a.py:12 b.py:3:4 c.py#L10 d.md#12", "file", ["a.py", "b.py", "c.py", "d.md"]),
@@ -182,6 +184,7 @@ ONLY = [
         "commit",
         ["abc1234", "abc1235", "abc1236", "abc1237"],
     ),
+    ("the commit effaced it, commits defaced and acceded", "commit", []),
     ("merged with defaced, fixed in 1234567, committed as 20260401, prefixed in abc1234, fixed abc1234", "commit", []),
     (f"commit {'a1' * 20} commit {'b2' * 21} commit abc123", "commit", ["a1" * 20]),
     # keys

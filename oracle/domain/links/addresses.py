@@ -180,6 +180,8 @@ _PLAIN_PATH = re.compile(r"(?:\w[\w-]*+/)+\w[\w-]*+\.\w++", re.ASCII)  # what ne
 _CODE_LETTERS = frozenset(
     {"c", "h", "m", "r", "env", "log", "conf", "go", "pl", "fs", "ex", "less", "diff", "patch", "base"}
 )
+_VARIABLE = r"\$[A-Z][A-Z0-9_]*/"
+"""The beginning of a path that only a shell knows; a route such as `$id/edit.tsx` is a name."""
 _NAMES = re.compile(r"(?:[A-Z][A-Za-z]*/)+[A-Z][A-Za-z]*\.js")
 _DOTTED_LETTERS = r"[A-Za-z](?:\.[A-Za-z])+"
 
@@ -288,6 +290,8 @@ def _file_path(token: str, page: Page) -> str | None:
     if not token.startswith("~/"):
         token = token.lstrip("~")
     if "..." in token or "~" in token[1:] or token.startswith("//") or _is_address(token):
+        return None
+    if token[0] == "$" and compiled(_VARIABLE).match(token):
         return None
     token = settle_path(token, page.patterns)
     folder, slash, base = token.rpartition("/")

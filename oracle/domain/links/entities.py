@@ -252,12 +252,12 @@ def _is_standard(prefix: str) -> bool:
 
 
 def _may_be_task(prefix: str, number: str) -> bool:
-    """Return whether `prefix-number` may be a task: no standard, index, form, range of lines (`L83-101`) or half of a year."""
-    if prefix in _INDICES and len(number) < 3 and number[0] != "0":
+    """Return whether `prefix-number` may be a task: no standard, index, form, model (`A320-200`), lines or half of a year."""
+    if (prefix in _INDICES and len(number) < 3 and number[0] != "0") or (prefix in _LINTERS and _is_code(number)):
         return False
-    if prefix in _LINTERS and _is_code(number):
-        return False
-    if prefix[1:].isdigit() and (prefix[0] == "L" or _is_span(prefix[1:], number)):
+    if prefix[1:].isdigit() and (
+        prefix[0] == "L" or len(prefix) == len(number) + 1 == 4 or _is_span(prefix[1:], number)
+    ):
         return False
     return not _is_standard(prefix) and f"{prefix}-{number}" not in _NOT_TASKS
 
@@ -311,11 +311,10 @@ def read_commits(page: Page, prose: str) -> None:
         if opening not in prose:
             continue
         for found in compiled(pattern).finditer(prose):
-            value, (start, end) = found.group(found.lastindex or 0), found.span()
+            group = found.lastindex or 0
+            value, (start, end) = found.group(group), found.span()
             if _is_mixed(value) and not page.is_joined(start, end) and page.after(end) not in _OPENERS:
-                page.mention(
-                    COMMIT, value, start=found.start(found.lastindex or 0), end=found.end(found.lastindex or 0)
-                )
+                page.mention(COMMIT, value, start=found.start(group), end=found.end(group))
     lower = prose.lower()
     is_ascii = prose.isascii()
     if not is_ascii and len(lower) != len(prose):  # a few letters have a longer small form
@@ -339,7 +338,8 @@ def _read_commit(page: Page, prose: str, *, found: re.Match[str]) -> None:
     while hit is not None:
         start, end = hit.span(group)
         value = prose[start:end]
-        if joins(page.after(end)) or (not named and compiled(_DATE).fullmatch(value)):
+        is_word = value.isalpha() and value.lower().endswith("ed")  # `effaced`: those of English end so
+        if is_word or joins(page.after(end)) or (not named and compiled(_DATE).fullmatch(value)):
             return
         page.mention(COMMIT, value, start=start, end=end)
         hit, group = compiled(_NEXT_COMMIT).match(prose, end), 1

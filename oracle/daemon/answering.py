@@ -83,9 +83,12 @@ class Answering:
                 time.sleep(0.05)  # closed, or too many open files
                 continue
             if self._clients.acquire(blocking=False):
-                threading.Thread(target=self._serve, args=(connection,), name="answers-client", daemon=True).start()
-            else:
-                connection.close()
+                try:
+                    threading.Thread(target=self._serve, args=(connection,), name="answers-client", daemon=True).start()
+                    continue
+                except RuntimeError:  # the system gives no thread now; the client answers alone
+                    self._clients.release()
+            connection.close()
 
     def _serve(self, connection: socket.socket) -> None:
         """Read a request and send its answer. What goes wrong with a client ends with its connection."""

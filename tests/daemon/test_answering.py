@@ -15,6 +15,7 @@ import socket
 import stat
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -548,6 +549,28 @@ def test_a_deleted_socket_is_opened_again(root: Path) -> None:
         answering.stop()
     assert not door(made).exists()
     assert not state.is_running(made)
+
+
+def test_a_moment_without_threads_does_not_close_the_door(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made, stats, start = Root(str(root)), Stats(), threading.Thread.start
+    Path(made.state).mkdir(parents=True, exist_ok=True)
+    answering = Answering(made, lambda: Context.open(str(root)), Attempts(logging.Logger("none"), stats), stats)
+
+    def refuse(thread: threading.Thread) -> None:
+        if thread.name == "answers-client":
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    try:
+        answering.keep()
+        with monkeypatch.context() as none_left:
+            none_left.setattr(threading.Thread, "start", refuse)
+            for _ in range(100):  # more than the clients that are served at once
+                with pytest.raises(answer_socket.NoAnswer):
+                    answer_socket.ask(made, b"[]")
+        assert b"no JSON object" in answer_socket.ask(made, b"[]")
+    finally:
+        answering.stop()
 
 
 def test_socket_of_a_long_root_lies_apart_from_answers_that_are_kept(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,7 @@ def test_a_team_is_made_joined_seen_and_left(
     oracle: Oracle, cluster: Cluster, database: str, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dsn = database.replace(f"host={cluster.host}", f"host=127.0.0.1 port={cluster.port}")
+    dsn += " application_name='of the owner'"
     monkeypatch.setenv("PGPASSWORD", "admin-password")
     assert oracle("owner", "hub", "init", dsn, "--team", "harbor")[:2] == (
         0,
@@ -42,6 +44,7 @@ def test_a_team_is_made_joined_seen_and_left(
     )
     assert oracle("owner", "hub", "init", dsn, "--team", "harbor")[0] == 0
     invited = json.loads(oracle("owner", "hub", "invite", "laptop", "--json")[1])
+    assert shlex.split(invited["command"])[3] == invited["dsn"]
     monkeypatch.delenv("PGPASSWORD")
     (home / ".pgpass").write_text(invited["pgpass"] + "\n")
     (home / ".pgpass").chmod(0o600)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Annotated
 
 from oracle.cli import completion
@@ -69,7 +70,7 @@ def invite(
             _print_sql(call, membership.invite_text(name, owner))
             return
         found = membership.invite(context, name, owner)
-    command = f"oracle hub join '{found.dsn}' --team {owner.team} --machine {name}"
+    command = f"oracle hub join {shlex.quote(found.dsn)} --team {owner.team} --machine {name}"
     lines = [
         say("On {name}, add this line to ~/.pgpass (mode 0600); the password is shown only now:", name=name),
         found.pgpass,

@@ -3,9 +3,11 @@
     benchmarks/linked.py open|sealed [--meaning] [--misses] [--shared DIR] [--kept DIR]
 
 `questions/linked/*.jsonl` hold the questions. Those that name two things need two linked records, and are judged by the first
-five; those that need a chain of two to four are judged by the first ten. Halves, Roots and `--meaning` are those of `answers.py`;
-a sealed run adds a line to `questions/linked/sealed.log`. Figures are per cent, with the standard error of 1,000 bootstrap
-samples. `--misses` prints what the open half misses, with the rank of each record, 0 for none.
+five; those that need a chain of two to four are judged by the first ten. Each folder is copied as it is into a project of a Root of
+its own, so that its links lead where they did. Halves are those of `answers.py`; a sealed run adds a line to
+`questions/linked/sealed.log`. `--meaning` asks with the vectors, which must be in the Roots of `--kept` (`oracle index embed`).
+Figures are per cent, with the standard error of 1,000 bootstrap samples. `--misses` prints what the open half misses, with the
+rank of each record, 0 for none.
 """
 
 from __future__ import annotations
@@ -14,27 +16,37 @@ import argparse
 import datetime
 import json
 import random
+import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from answers import BESIDE, FOLDERS, QUESTIONS, is_sealed, make_root, share
+from answers import BESIDE, FOLDERS, HERE, QUESTIONS, is_sealed, share
 
 from oracle.api import Oracle
 from oracle.app.search import models
 
 LINKED = QUESTIONS / "linked"
+PLACE = "projects/{}/notes"
 FIRST = {"two-things": 5, "chain": 10}
 """How many records are looked at for each form. Twice as many hits are asked for: half of them are of different records."""
 
 
-def look(folder: str, root: Path, kept: Path, *, sealed: bool) -> Iterator[tuple[dict[str, Any], list[int]]]:
+def make_root(folder: str, shared: Path, kept: Path) -> Path:
+    """Copy a folder into a Root below `kept`, unless it is there."""
+    root = kept / folder
+    if not root.exists():
+        own = HERE.parent / "references/kb"
+        source, place = (own, root) if folder == "kb" else (shared / "corpora" / folder, root / PLACE.format(folder))
+        shutil.copytree(source, place, copy_function=shutil.copyfile)
+    return root
+
+
+def look(folder: str, root: Path, *, sealed: bool) -> Iterator[tuple[dict[str, Any], list[int]]]:
     """Yield each question of one half on a folder with the ranks of the records that it needs."""
-    listed = kept / f"{folder}.map.json"
-    places = json.loads(listed.read_text("utf-8")) if listed.is_file() else {}
+    place = "" if folder == "kb" else f"{PLACE.format(folder)}/"
     lines = [line for path in sorted(LINKED.glob("*.jsonl")) for line in path.read_text("utf-8").splitlines()]
     with Oracle.open(str(root)) as oracle:
         for one in map(json.loads, lines):
@@ -42,8 +54,8 @@ def look(folder: str, root: Path, kept: Path, *, sealed: bool) -> Iterator[tuple
                 continue
             hits = oracle.search(one["question"], limit=2 * FIRST[one["form"]])
             slugs = list(dict.fromkeys(hit.record.slug for hit in hits))
-            needed = [places.get(e["path"], {"slug": e["path"].removesuffix(".md")})["slug"] for e in one["evidence"]]
-            yield one, [slugs.index(slug) + 1 if slug in slugs else 0 for slug in dict.fromkeys(needed)]
+            needed = dict.fromkeys(place + each["path"].removesuffix(".md") for each in one["evidence"])
+            yield one, [slugs.index(slug) + 1 if slug in slugs else 0 for slug in needed]
 
 
 def figures(ranks: list[list[int]], first: int) -> dict[str, str]:
@@ -71,10 +83,7 @@ def main() -> None:
         models.find_models = tuple
     cases: list[tuple[dict[str, Any], list[int]]] = []
     for folder in FOLDERS:
-        root = make_root(folder, args.shared, kept)
-        if root is None:
-            sys.exit(f"{folder}: the corpus is absent")
-        cases += look(folder, root, kept, sealed=sealed)
+        cases += look(folder, make_root(folder, args.shared, kept), sealed=sealed)
     part = "meaning" if args.meaning else "words"
     head = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=LINKED).stdout
     line: dict[str, Any] = {

@@ -176,3 +176,20 @@ def test_links_lift_what_is_supported_and_lower_what_a_newer_record_contradicts(
     assert points[3] > 0
     assert set(points) == {1, 3}
     assert weigh_links([(4, "references-record", 2, "")], strong=[2], times=times)[4] > 0
+
+
+def test_what_the_best_records_lead_to_comes_behind_the_first_few(root: Path) -> None:
+    folder = root / "projects/shop/builder"
+    folder.mkdir(parents=True)
+    (folder / "retries.md").write_text("# Retries\n\nA webhook is tried again with a backoff, see [[limits]].\n")
+    (folder / "limits.md").write_text("# Limits\n\nNobody waits longer than an hour for a webhook.\n")
+    for number in range(12):
+        (folder / f"note-{number}.md").write_text(
+            f"# Note {number}\n\nA webhook and its backoff, again and again {number}.\n"
+        )
+    with Oracle.open(str(root)) as oracle:
+        found = [
+            hit.record.slug.rpartition("/")[2] for hit in oracle.search("Retries of a webhook with backoff", limit=14)
+        ]
+    assert found[0] == "retries"
+    assert found.index("limits") == 5

@@ -9,7 +9,14 @@ from itertools import chain, groupby, tee
 
 from oracle.app.records.views import Hit, Summary
 from oracle.app.search.ranking.anchors import find_anchors
-from oracle.app.search.ranking.links import Relations, entities_named, find_neighbours, find_unfollowed, weigh_links
+from oracle.app.search.ranking.links import (
+    Relations,
+    entities_named,
+    find_neighbours,
+    find_unfollowed,
+    put_linked_behind,
+    weigh_links,
+)
 from oracle.app.search.ranking.pages import Scored, best_first
 from oracle.app.search.ranking.scoring import MEANING, Ranking, Statistics
 from oracle.app.search.ranking.signals import join_turns, rank
@@ -101,6 +108,8 @@ class Recall:
             scored = self._put_answers_first(ranking, scored, anchors, neighbours)
         if held:
             scored = self._put_holders_first(ranking, scored, held)
+        retired = {source for source, record in enumerate(self._records) if record.is_retired}
+        scored = put_linked_behind(ranking, scored, self._edges, retired)
         return self._pick_all(ranking, scored, limit, strict=strict)
 
     def _start(self, filters: Mapping[str, str]) -> None:
@@ -114,6 +123,7 @@ class Recall:
         self._sources: dict[int, int] = {}
         self._records: list[Summary] = []
         self._pages: list[RecordPage] = []
+        self._edges: list[tuple[int, int]] = []
 
     # -- the records -----------------------------------------------------------------------------------------------
 
@@ -238,6 +248,8 @@ class Recall:
     def _boosts(self, matched: Sequence[int]) -> dict[int, float]:
         """Return what the links between the candidates give to each, as a share of the heaviest word."""
         edges = candidates.relations(self._connection, list(self._sources))
+        ends = ((self._sources.get(source, -1), self._sources.get(target, -1)) for source, _, target, _ in edges)
+        self._edges = list(dict.fromkeys(ends))
         times = {identifier: self._records[source].sort_ts for identifier, source in self._sources.items()}
         points = weigh_links(edges, strong=matched[:_STRONG], times=times)
         return {self._sources[record]: given for record, given in points.items() if record in self._sources}

@@ -6,13 +6,14 @@ the kind that is asked for whose linking sentence speaks of the relation, until 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
+from collections.abc import Container, Iterable, Mapping, Sequence
+from itertools import chain, islice
 
 from oracle.app.records.views import Summary
 from oracle.app.search.ranking.anchors import Anchor, unnamed
-from oracle.app.search.ranking.pages import PageSentence, RecordPage
+from oracle.app.search.ranking.pages import PageSentence, RecordPage, Scored
 from oracle.app.search.ranking.query import SearchQuery
+from oracle.app.search.ranking.scoring import Ranking
 from oracle.app.search.ranking.sentences import LINK, Names, sentences_of, speaks_of, spoken_of
 from oracle.domain.compiling import compiled
 from oracle.domain.links.links import reference_key
@@ -33,6 +34,8 @@ _IN_A_LIST, _OF_NO_KIND = -0.1, 0.8
 _FROM_ENTITY = 30
 _SUPPORTED, _CONTRADICTED, _NEAR_STRONG = 0.1, 1.2, 0.1
 """What an edge gives or takes, in shares of the weight of the question's heaviest word."""
+_TOPS, _FIRST, _LIFTED = 2, 5, 3
+"""Best records whose links are followed, records behind which what they lead to is put, and how many."""
 _MOST_LINKS = 60
 """Links of a page that are followed by their words."""
 _MOST_NAMES = 200
@@ -255,6 +258,30 @@ def weigh_links(
     for target, number in supported.items():
         points[target] = points.get(target, 0.0) + min(3, number) * _SUPPORTED
     return points
+
+
+def put_linked_behind(
+    ranking: Ranking, scored: Sequence[Scored], edges: Iterable[tuple[int, int]], retired: Container[int]
+) -> list[Scored]:
+    """Put records that are linked with the best ones behind the first few: those that hold most of what the best lack.
+
+    A question may need what the records of its words lead to, in words of theirs. `edges` are pairs of sources.
+    """
+    best: dict[int, Scored] = {}
+    for one in scored:
+        if one.source not in retired:
+            best.setdefault(one.source, one)
+    order = list(best)
+    adds: dict[int, float] = {}
+    for top, other in chain.from_iterable(((one, other), (other, one)) for one, other in edges):
+        if top in order[:_TOPS] and other in order[_FIRST:]:
+            lacking = ranking.coverage(best[other].terms - best[top].terms)
+            adds[other] = max(adds.get(other, 0.0), lacking)
+    lifted = [
+        best[source] for source in sorted(adds, key=lambda source: (-adds[source], order.index(source)))[:_LIFTED]
+    ]
+    end = scored.index(best[order[_FIRST]]) if lifted else len(scored)
+    return [*scored[:end], *lifted, *(one for one in scored[end:] if one not in lifted)]
 
 
 def _classes_of(record: Summary) -> frozenset[str]:

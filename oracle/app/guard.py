@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from oracle.domain.compiling import compiled
 from oracle.domain.injection import envelope
 from oracle.domain.markdown.documents import replace_surrogates
-from oracle.domain.records.drafts import Draft, Evidence
+from oracle.domain.records.drafts import Draft, Evidence, refuse_merge
 from oracle.domain.safety.privacy import Guard, PrivacyFinding, find_personal
 from oracle.domain.safety.together import clean_together
 from oracle.domain.spelling import suggest
@@ -96,6 +96,10 @@ def clean_handoff(context: Context, given: Handed, policy: str) -> tuple[Handed,
     Half a surrogate pair becomes U+FFFD: no file can hold it, and an answer must not be lost for it.
     """
     fields = contents_of(given)
+    answer = fields.get("response")
+    for name, item in {**fields, **(answer if isinstance(answer, Mapping) else {})}.items():
+        if isinstance(item, str) and "<<<<<<<" in item:
+            refuse_merge(item, name)
     if not all(text.isascii() for text in texts(fields)):
         fields = {name: mapped(item, replace_surrogates) for name, item in fields.items()}
     cleaned, found = clean(context, fields, policy, what=say("The handoff"))

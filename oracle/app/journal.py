@@ -33,6 +33,11 @@ def events(context: Context, *, project: str = "", task: str = "", kind: str = "
     return list(deque(fitting, maxlen=min(limit, _MOST))) if limit > 0 else list(fitting)
 
 
+def projects(context: Context) -> list[str]:
+    """Return the projects that events name."""
+    return sorted({str(event.get("project", "")) for event in journal.read(context.root)} - {""})
+
+
 def tail(context: Context, size: int = _TAIL) -> list[Event]:
     """Return the events in the last `size` bytes of the journal, the oldest first."""
     end = _size(context.root.events)

@@ -93,7 +93,10 @@ class Group(TyperGroup):
         word = "".join(args[first_word(args) :][:1])
         if not word:
             return not ctx.resilient_parsing and not any(one.required for one in self.commands[self.default].params)
-        return word not in self.commands and word not in ctx.help_option_names
+        if word in self.commands or word in ctx.help_option_names:
+            return False
+        takes_words = any(one.param_type_name == "argument" for one in self.commands[self.default].params)
+        return takes_words or word.startswith("-")
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """Return the command that the first word names. Raises UsageError with the one that may be meant."""

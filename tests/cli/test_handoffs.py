@@ -102,3 +102,36 @@ def test_the_widest_columns_become_narrower():
     assert squeeze({0: 24, 1: 8, 3: 40}, 60, prose=3) == {0: 24, 1: 8, 3: 28}
     assert squeeze({0: 24, 1: 8, 3: 40}, 40, prose=3) == {0: 22, 1: 8, 3: 10}
     assert sum(squeeze({0: 90, 1: 90, 2: 90}, 2).values()) == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["ack", "Q1"], "Did you mean Q-1?"),
+        (["ack", "Q1", "--project", "demo"], "Did you mean Q-1?"),
+        (["handoffs", "show", "q-2"], "Did you mean Q-2?"),
+        (["ack", "Q-9"], "See what there is with"),  # a task of another number is another task
+        (["handoffs", "shwo"], "Did you mean `oracle handoffs show`?"),
+        (["handoffs", "shwo", "Q-1"], "Did you mean `oracle handoffs show`?"),
+        (["project", "show", "dmeo"], "Did you mean demo?"),
+        (["log", "--project", "dmeo"], "no event matches: Did you mean demo?"),
+        (["log", "--project", "other"], "no event matches\n"),
+    ],
+)
+def test_a_slip_is_met_with_what_may_be_meant(
+    team: Squad, words: list[str], told: str, capsys: pytest.CaptureFixture[str]
+):
+    from oracle.cli.main import run
+
+    run([*words, "--memory-dir", str(team.path)])
+    assert told in capsys.readouterr().err
+
+
+def test_the_right_id_of_another_seats_task_is_not_to_be_corrected(team: Squad, capsys: pytest.CaptureFixture[str]):
+    from oracle.cli.main import run
+
+    words = ["deliver", "--project", "demo", "--task-id", "T-一二三四五六七八九十", "--to", "planner"]
+    run([*words, "--response-inline", '{"answer": "Yes."}', "--memory-dir", str(team.path)])
+    said = capsys.readouterr().err
+    assert "builder answers what it was asked: `oracle compat complete_handoff" in said
+    assert "Correct the id" not in said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from oracle.api import Oracle
 from oracle.domain.records.drafts import Draft
 from oracle.errors import InvalidRecord
+from tests.app.squad import Squad
 from tests.cli.transcript import call as call_oracle
 from tests.mcp.clients import call as call_tool
 
@@ -79,6 +81,26 @@ def test_a_command_refuses_it(arena: Path, words: list[str], monkeypatch: pytest
 def test_a_tool_refuses_it(arena: Path, tool: str) -> None:
     result = call_tool(arena, tool, **TOOLS[tool])
     assert (result.code, TOLD in result.text, records(arena)) == ("invalid_record", True, [])
+
+
+GIVEN: dict[str, Callable[[Squad], object]] = {
+    "objective": lambda squad: squad.ask("Q-2", objective=MERGE),
+    "answer": lambda squad: squad.deliver("Q-1", answer=MERGE),
+    "summary": lambda squad: squad.complete("T-1", target="planner", summary=MERGE),
+}
+
+
+@pytest.mark.parametrize("place", GIVEN)
+def test_no_question_and_no_answer_holds_one(tmp_path: Path, place: str) -> None:
+    squad = Squad(tmp_path)
+    squad.ask("Q-1")
+    squad.ask("T-1", target="builder")
+    before = squad.snapshot()
+    with pytest.raises(InvalidRecord, match=f"^Line 3 of the {place} is a merge conflict marker"):
+        GIVEN[place](squad)
+    assert squad.snapshot() == before
+    squad.ask("Q-3", objective="Retries\n=======\n\nHow many?")
+    squad.deliver("Q-1", answer=f"So git marks it:\n\n```\n{MERGE}```\n")
 
 
 @pytest.mark.parametrize("body", [MERGE, MERGE.removesuffix(">>>>>>> feature\n"), MERGE.replace("\n", "\r\n")])

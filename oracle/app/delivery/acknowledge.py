@@ -101,6 +101,7 @@ def find_ends(
     if len(meant) == 1:
         return meant[0]
     if not meant:
+        projects_with(context, task_id)  # says which task may be meant
         raise NotFound(
             say("No answer to {task} is there to acknowledge.", task=task_id),
             hint=say("See how far it is: `oracle handoffs show {task}`.", task=task_id),

@@ -93,11 +93,8 @@ def refuse_stray(team: Team, name: ReceiptName, *, is_unsolicited: bool = False,
                 source=name.source,
                 task_id=name.task_id,
             ),
-            hint=say(
-                "{what} {hint}",
-                what=_say_asked(team, name.task_id) or _say_waiting(team, name.source),
-                hint=_CONFIRM,
-            ),
+            hint=_say_asked(team, name.task_id)
+            or say("{what} {hint}", what=_say_waiting(team, name.source), hint=_CONFIRM),
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 
 from oracle.app.context import Context
@@ -13,7 +13,7 @@ from oracle.app.delivery.team import Team, open_all, open_team
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.handoffs import Handoff, Party, Unreached
 from oracle.domain.names import MEMORY, check_name
-from oracle.domain.spelling import suggest
+from oracle.domain.spelling import guess, suggest
 from oracle.domain.values import value
 from oracle.errors import DiskFailure, NotFound, OracleError, UsageError
 from oracle.store.delivery import handoff_list, responses
@@ -224,6 +224,15 @@ def projects_with(context: Context, task_id: str) -> list[tuple[str, Team]]:
         )
     if not found:
         raise NotFound(
-            say("No handoff has the task id {name}.", name=name), hint=say("See what there is with `oracle handoffs`.")
+            say("No handoff has the task id {name}.", name=name),
+            hint=_near(name, teams.values()) or say("See what there is with `oracle handoffs`."),
         )
     return found
+
+
+def _near(task_id: str, teams: Iterable[Team]) -> str:
+    """Return the question whether a known task is meant. A task of another number is another task, so it is not offered."""
+    digits = sorted(filter(str.isdigit, task_id))
+    files = (receipts.parse_file_name(one) for team in teams for one in folders.names_in(team.folder))
+    known = dict.fromkeys(one[0].task_id for one in files if one is not None)
+    return guess(task_id, [one for one in known if sorted(filter(str.isdigit, one)) == digits])

@@ -89,7 +89,7 @@ class ListedHandoff:
     @property
     def age_shown(self) -> Sentence:
         """The age as people read it, marked when it has waited too long."""
-        age = timestamps.say_age(self.age)
+        age = timestamps.say_age(max(self.age, 1.0))
         return say("{age}, stale", age=age) if self.is_stale else age
 
     @property

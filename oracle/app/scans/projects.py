@@ -12,7 +12,7 @@ from oracle.app import guard
 from oracle.app.context import Context
 from oracle.app.records.edges import follow_repository
 from oracle.domain.names import MEMORY, check_name
-from oracle.domain.spelling import suggest
+from oracle.domain.spelling import guess, suggest
 from oracle.domain.values import value
 from oracle.errors import InvalidProfile, NoProfile, NotFound, OracleError, UsageError
 from oracle.scan.sanitize import clean
@@ -118,8 +118,10 @@ def find(context: Context, name: str) -> Registered:
             raise
         context.warn(error.sentence)
     if not found.entry and not found.profile:
+        near = guess(project, [one.name for one in list_all(context, with_archived=True)])
         raise NotFound(
-            say("{project} is not registered.", project=project), hint=say("Register it with `oracle project add`.")
+            say("{project} is not registered.", project=project),
+            hint=near or say("Register it with `oracle project add`."),
         )
     return found
 

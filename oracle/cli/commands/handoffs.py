@@ -108,6 +108,7 @@ def log(
 ) -> None:
     """Print what happened, the newest last."""
     from oracle.app import journal
+    from oracle.domain.spelling import guess
 
     if follow and injected:
         raise UsageError(say("--follow and --injected exclude each other."), hint=say("Leave one out."))
@@ -116,9 +117,10 @@ def log(
     with call.context() as context:
         context.root.require()
         found = journal.events(context, project=project, task=task, kind="inject" if injected else "", limit=limit)
+        near = guess(project, journal.projects(context)) if project and not found else ""
 
     if not found:
-        call.note(say("no event matches"))
+        call.note(say("no event matches: {hint}", hint=near) if near else say("no event matches"))
     if call.as_json:
         call.print_json({"events": found})
     else:

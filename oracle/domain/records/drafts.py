@@ -127,17 +127,7 @@ class Draft:
         for task in (self.task_id, *self.related_task_ids):
             check_task(task)
         self._check_evidence()
-        if "<<<<<<<" in self.body:
-            self._refuse_merge()
-
-    def _refuse_merge(self) -> None:
-        from oracle.domain.markdown.passages import find_merges
-
-        for first, _ in find_merges(self.body):
-            raise InvalidRecord(
-                say("Line {line} of the body is a merge conflict marker. Nothing was written.", line=first),
-                hint=say("Resolve the conflict. Markers that belong to the text go into a code block."),
-            )
+        refuse_merge(self.body, "body")
 
     def _no_such_kind(self) -> Sentence:
         if near := find_near(self.kind, ORPHAN_KINDS):
@@ -258,3 +248,16 @@ def _as_text(value: object) -> str:
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def refuse_merge(text: str, place: str) -> None:
+    """Raise InvalidRecord if a text holds an unresolved merge. Markers in a code block are text, and so is a lone line."""
+    if "<<<<<<<" not in text:
+        return
+    from oracle.domain.markdown.passages import find_merges
+
+    for first, _ in find_merges(text):
+        raise InvalidRecord(
+            say("Line {line} of the {place} is a merge conflict marker. Nothing was written.", line=first, place=place),
+            hint=say("Resolve the conflict. Markers that belong to the text go into a code block."),
+        )

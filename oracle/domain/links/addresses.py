@@ -291,9 +291,9 @@ def _file_path(token: str, page: Page) -> str | None:
         token = token.lstrip("~")
     if "..." in token or "~" in token[1:] or token.startswith("//") or _is_address(token):
         return None
-    if token[0] == "$" and compiled(_VARIABLE).match(token):
-        return None
     token = settle_path(token, page.patterns)
+    if token[:1] == "$" and compiled(_VARIABLE).match(token):
+        return None  # outside the repository, whose own paths are settled by now
     folder, slash, base = token.rpartition("/")
     stem, _, extension = base.rpartition(".")
     if base in BARE_FILES:

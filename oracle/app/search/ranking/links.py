@@ -271,16 +271,14 @@ def put_linked_behind(
     for one in scored:
         if one.source not in retired:
             best.setdefault(one.source, one)
-    order = list(best)
+    order = {source: place for place, source in enumerate(best)}
     adds: dict[int, float] = {}
     for top, other in chain.from_iterable(((one, other), (other, one)) for one, other in edges):
-        if top in order[:_TOPS] and other in order[_FIRST:]:
+        if order.get(top, _TOPS) < _TOPS and order.get(other, 0) >= _FIRST:
             lacking = ranking.coverage(best[other].terms - best[top].terms)
             adds[other] = max(adds.get(other, 0.0), lacking)
-    lifted = [
-        best[source] for source in sorted(adds, key=lambda source: (-adds[source], order.index(source)))[:_LIFTED]
-    ]
-    end = scored.index(best[order[_FIRST]]) if lifted else len(scored)
+    lifted = [best[source] for source in sorted(adds, key=lambda source: (-adds[source], order[source]))[:_LIFTED]]
+    end = scored.index(list(best.values())[_FIRST]) if lifted else len(scored)
     return [*scored[:end], *lifted, *(one for one in scored[end:] if one not in lifted)]
 
 

@@ -365,3 +365,61 @@ def test_project_of_one_letter_off_must_be_confirmed(root: Path, typed: str, kno
                 new_project.refuse_mistyped(oracle, typed)
         else:
             new_project.refuse_mistyped(oracle, typed)
+
+
+@pytest.mark.parametrize(
+    ("part", "project", "is_taken"),
+    [
+        ("webhooks", "shop", True),
+        ("with backoff", "shop", True),
+        ("webhooks", "zoo", False),
+        ("backof", "shop", False),
+        ("hook", "shop", False),
+    ],
+)
+def test_a_change_takes_only_whole_words_of_a_name_in_its_own_project_and_says_what_it_took(
+    root: Path, part: str, project: str, is_taken: bool
+) -> None:
+    warnings: list[str] = []
+    with Oracle.open(str(root), warn=warnings.append) as oracle:
+        old = oracle.write(Draft("decision", "shop", TITLE, body="x")).slug
+        draft = Draft("decision", project, "Never again", body="y", supersedes=(part,))
+        if is_taken:
+            new = oracle.write(draft).slug
+            assert [target for kind, target, *_ in oracle.links(new) if kind == "supersedes"] == [old]
+            assert f"{part} was taken for {old}" in warnings
+        else:
+            with pytest.raises(UsageError, match="only a part of a name") as caught:
+                oracle.write(draft)
+            assert old in caught.value.hint
+            assert not oracle.show(old).record.is_retired
+            assert oracle.show(part).record.slug == old  # to read it a part will do
+
+
+def test_a_part_of_a_chinese_name_is_taken_and_said(root: Path) -> None:
+    warnings: list[str] = []
+    with Oracle.open(str(root), warn=warnings.append) as oracle:
+        old = oracle.write(Draft("decision", "shop", "网关限流策略", body="x")).slug
+        oracle.retire("限流", "why")
+        assert oracle.show(old).record.is_retired
+        assert f"限流 was taken for {old}" in warnings
+
+
+def test_a_name_of_another_project_is_taken_for_a_change_and_said(root: Path) -> None:
+    warnings: list[str] = []
+    with Oracle.open(str(root), warn=warnings.append) as oracle:
+        old = oracle.write(Draft("decision", "shop", TITLE, body="x")).slug
+        oracle.write(Draft("decision", "zoo", "Never again", body="y", supersedes=("retry-webhooks-with-backoff",)))
+        assert f"retry-webhooks-with-backoff was taken for {old}" in warnings
+        del warnings[:]
+        oracle.write(Draft("decision", "zoo", "Never ever", body="z", contradicts=(old,)))
+        assert not [line for line in warnings if "was taken for" in line]
+
+
+def test_who_retires_a_replacement_is_told_that_the_older_record_stays_ended(root: Path) -> None:
+    with Oracle.open(str(root)) as oracle:
+        old = oracle.write(Draft("decision", "shop", TITLE, body="x")).slug
+        new = oracle.write(Draft("decision", "shop", "Never again", body="y", supersedes=(old,))).slug
+        (remark,) = [line for line in oracle.retire(new, "why").warnings if "stays so" in line]
+        assert old in remark
+        assert oracle.show(old).record.is_retired

@@ -257,7 +257,7 @@ def _resolve(context: Context, text: str) -> str:
         raise UsageError(
             say("{text!r} is an entity, not a memory.", text=text), hint=say("Give the id that add returned.")
         )
-    return context.index.read(lambda connection: naming.find_only(connection, name))
+    return naming.find_only(context, name)
 
 
 def _warnings(written: Written) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from oracle.app.records.views import Shown, Summary
 from oracle.domain.links.links import CLAIMS, reference_key
 from oracle.domain.links.resolution import namesakes, stamp_of
 from oracle.domain.markdown.documents import lines_of
-from oracle.domain.names import ENTITY, entity, is_entity, split_entity
+from oracle.domain.names import ENTITY, SHARED, entity, is_entity, project_of, split_entity
 from oracle.errors import NotInMemory, UsageError
 from oracle.index.db import Connection
 from oracle.index.read import names, query
@@ -94,9 +94,32 @@ def find_record(context: Context, connection: Connection, name: str) -> str:
     return _only(connection, name, found)
 
 
-def find_only(connection: Connection, name: str) -> str:
-    """Return the slug of the one record that is meant, for a change. Raises UsageError for several, NotInMemory for none."""
-    return _only(connection, name, find_namesakes(connection, name))
+def find_only(context: Context, name: str, *, project: str = "") -> str:
+    """Return the slug of the one record that is meant, for a change. Raises UsageError for several, NotInMemory for none.
+
+    A part of a name must be whole words of it, with a `project` of a record there; a warning says what it was taken for.
+    """
+
+    def read(connection: Connection) -> tuple[str, bool]:
+        namesakes = find_namesakes(connection, name)
+        return _only(connection, name, namesakes), not namesakes
+
+    slug, is_part = context.index.read(read)
+    is_elsewhere = project and project_of(slug) not in (project, SHARED)
+    if is_part and (is_elsewhere or not _has_words(slug, name)):
+        raise UsageError(
+            say("{name!r} is only a part of a name, too little to change a record by.", name=name),
+            hint=say("Did you mean {names}?", names=[slug]),
+        )
+    if is_part or (is_elsewhere and name != slug):
+        context.warn(say("{name} was taken for {slug}", name=name, slug=slug))
+    return slug
+
+
+def _has_words(slug: str, part: str) -> bool:
+    """Return whether a part of a name is whole words of it. Words that aren't ASCII may have no space between them."""
+    key = reference_key(part.rpartition("/")[2])
+    return not key.isascii() or f"-{key}-" in f"-{reference_key(slug.rpartition('/')[2])}-"
 
 
 def find_named(connection: Connection, name: str) -> list[str]:

@@ -9,7 +9,7 @@ from oracle.app.context import Context
 from oracle.app.records import naming
 from oracle.app.records.graph import resolve
 from oracle.app.records.naming import show
-from oracle.app.records.views import Summary, Written
+from oracle.app.records.views import Shown, Summary, Written
 from oracle.app.records.write import write_all
 from oracle.domain.names import SHARED, project_of
 from oracle.domain.records.drafts import Draft, retirement_of
@@ -36,8 +36,8 @@ def retire(
     reason = guard.without_context(reason)
     if not reason.strip():
         raise UsageError(say("The reason is empty."), hint=say("Say why with --reason, in a sentence."))
-    name = resolve(context, slug)
-    found = show(context, context.index.read(lambda connection: naming.find_only(connection, name))).record
+    shown = show(context, naming.find_only(context, resolve(context, slug)))
+    found = shown.record
     if found.retired_by:
         return _retired_before(context, found)
     draft = Draft(
@@ -50,7 +50,7 @@ def retire(
         extra={"retired_reason": reason.strip()},
     )
     written = write_all(context, [draft], secrets=secrets, dry_run=dry_run)[0]
-    return replace(written, warnings=(*written.warnings, *_warn_of_file(context, found)))
+    return replace(written, warnings=(*written.warnings, *_ended_before(shown), *_warn_of_file(context, found)))
 
 
 def name_to_repeat(context: Context, record: Summary) -> str:
@@ -73,6 +73,14 @@ def _is_clean(context: Context, text: str) -> bool:
     except (SecretFound, PrivacyBlocked):
         return False
     return True
+
+
+def _ended_before(shown: Shown) -> tuple[str, ...]:
+    """Say that what the retired record had ended stays ended."""
+    ended = [slug for slug in shown.supersedes if slug != shown.record.slug]
+    if not ended:
+        return ()
+    return (say("what it had ended stays so: {slugs}; if one holds again, write it once more", slugs=ended),)
 
 
 def _warn_of_file(context: Context, record: Summary) -> tuple[str, ...]:

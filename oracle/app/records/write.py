@@ -143,12 +143,13 @@ def _resolve_relations(context: Context, draft: Draft) -> tuple[dict[str, Any], 
     warnings: list[str] = []
     stated = {name: getattr(draft, name) for name in _RELATIONS if getattr(draft, name)}
     found = {
-        name: tuple(_resolve(context, target, name, warnings) for target in targets) for name, targets in stated.items()
+        name: tuple(_resolve(context, target, name, draft.project, warnings) for target in targets)
+        for name, targets in stated.items()
     }
     return found, warnings
 
 
-def _resolve(context: Context, text: str, relation: str, warnings: list[str]) -> str:
+def _resolve(context: Context, text: str, relation: str, project: str, warnings: list[str]) -> str:
     name = resolve(context, text)
     if is_entity(name):
         raise UsageError(
@@ -157,7 +158,7 @@ def _resolve(context: Context, text: str, relation: str, warnings: list[str]) ->
         )
 
     try:
-        found = context.index.read(lambda connection: naming.find_only(connection, name))
+        found = naming.find_only(context, name, project=project)
     except NotInMemory:
         if "/" not in name:
             raise

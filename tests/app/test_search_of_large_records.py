@@ -32,15 +32,15 @@ def looks() -> int:
 def test_a_search_makes_no_look_for_garbage(root: Path, monkeypatch: pytest.MonkeyPatch, *, is_on: bool) -> None:
     large(root, 8)
     made = []
-    hits = recall.Recall.hits
+    rank = recall.Recall.rank
 
     def counted(self: recall.Recall, *given: object, **options: object) -> object:
         before = looks()
-        found = hits(self, *given, **options)  # type: ignore[arg-type]
+        found = rank(self, *given, **options)  # type: ignore[arg-type]
         made.append(looks() - before)
         return found
 
-    monkeypatch.setattr(recall.Recall, "hits", counted)
+    monkeypatch.setattr(recall.Recall, "rank", counted)
     with Context.open(str(root)) as context:
         context.loads_models = False
         if not is_on:

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from oracle.app.context import Context
 from oracle.app.records.views import Summary
 from oracle.domain.links.entity_query import EntityQuery
-from oracle.domain.markdown.documents import Document, digest_of, text_of
-from oracle.domain.markdown.passages import find_conflicts
+from oracle.domain.markdown.documents import Document, digest_of, find_conflicts, text_of
 from oracle.domain.values import value
 from oracle.index.read import query
 from oracle.store.markdown import records

@@ -12,8 +12,7 @@ from oracle.app.records.views import Summary
 from oracle.app.search.search import search
 from oracle.domain import timestamps
 from oracle.domain.experiences.experience import is_experience
-from oracle.domain.markdown.documents import as_text
-from oracle.domain.markdown.passages import find_conflicts
+from oracle.domain.markdown.documents import as_text, find_conflicts
 from oracle.domain.names import check_name, entity, is_scanned
 from oracle.domain.records import packets as rules
 from oracle.domain.records.attention import READS, Candidate, Edge

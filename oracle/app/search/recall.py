@@ -1,13 +1,13 @@
-"""One question to one state of the index: the records that may hold the answer, then their passages.
+"""One question to one state of the index: the records that may hold the answer, then the order of their passages.
 
 The index names the records. Their files are read now, so what is ranked and shown is what is on disk.
 """
 
 from __future__ import annotations
 
-from itertools import chain, groupby, tee
+from itertools import chain
 
-from oracle.app.records.views import Hit, Summary
+from oracle.app.records.views import Summary
 from oracle.app.search.ranking.anchors import find_anchors
 from oracle.app.search.ranking.links import (
     Relations,
@@ -18,14 +18,13 @@ from oracle.app.search.ranking.links import (
     weigh_links,
 )
 from oracle.app.search.ranking.pages import Scored, best_first
-from oracle.app.search.ranking.scoring import MEANING, Ranking, Statistics
+from oracle.app.search.ranking.scoring import Ranking, Statistics
 from oracle.app.search.ranking.signals import join_turns, rank
 from oracle.domain.names import FOREIGN, is_scanned
 from oracle.domain.relations.relations import asks_for_links
 from oracle.domain.values import replace, value
 from oracle.index.read import candidates, query
 from oracle.store.markdown import records
-from oracle.wording import joined, say, say_each
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ _NEAR, _NEAR_PATHS = 24, 200
 """Records that are looked at for their meaning alone, and among how many of the nearest those that pass the filters."""
 _STRONG = 3
 """Best matches by words whose neighbours are lifted."""
-_ABOVE_WORDS, _WORDS_SHOWN = 4, 5
+_ABOVE_WORDS = 4
 
 
 @value
@@ -76,8 +75,17 @@ class PreparedQuery:
     most: int = CANDIDATES
 
 
+@value
+class Ranked:
+    """The passages of the records that were read, best first; `source` of each is the number of its record."""
+
+    ranking: Ranking
+    records: Sequence[Summary]
+    scored: Sequence[Scored]
+
+
 class Recall:
-    """A question to one state of the index: records are gathered and ranked, and the best passages made hits."""
+    """A question to one state of the index: records are gathered, and their passages ranked."""
 
     def __init__(self, context: Context, connection: Connection, asked: PreparedQuery) -> None:
         self._context = context
@@ -87,10 +95,8 @@ class Recall:
         self._counts, self._statistics = self._count_words()
         self._among = query.ids_of(connection, asked.among)
 
-    def hits(self, filters: Mapping[str, str], limit: int, *, strict: bool = False) -> list[Hit]:
-        """Return up to `limit` passages of the records that pass, those of retired records last, or not at all when `strict`."""
-        if not self._question.terms:
-            return []
+    def rank(self, filters: Mapping[str, str], limit: int) -> Ranked:
+        """Return the passages of the records that pass, for `limit` hits."""
         self._start(filters)
         matched = self._matched(max(self._asked.most, limit))
         anchors = find_anchors(self._connection, self._question, self._rare())
@@ -109,8 +115,7 @@ class Recall:
         if held:
             scored = self._put_holders_first(ranking, scored, held)
         retired = {source for source, record in enumerate(self._records) if record.is_retired}
-        scored = put_linked_behind(ranking, scored, self._edges, retired)
-        return self._pick_all(ranking, scored, limit, strict=strict)
+        return Ranked(ranking, self._records, put_linked_behind(ranking, scored, self._edges, retired))
 
     def _start(self, filters: Mapping[str, str]) -> None:
         columns = {f"record.{name}": wanted for name, wanted in filters.items()}
@@ -287,84 +292,3 @@ class Recall:
         for one in scored:
             one.add("entity", counts.get(one.source, 0) * _ABOVE_WORDS * (ranking.whole or 1))
         return best_first(scored)
-
-    # -- hits ------------------------------------------------------------------------------------------------------
-
-    def _pick_all(self, ranking: Ranking, scored: Sequence[Scored], limit: int, *, strict: bool) -> list[Hit]:
-        """Make hits of the best passages, of equal ones the newest; the first says which retired record would be there."""
-        equals = (list(some) for _, some in groupby(scored, key=lambda one: round(one.score, 9)))
-        found, others, newest = tee(chain.from_iterable(map(self._newest_first, equals)), 3)
-        first = next(newest, None)
-        hits = self._pick(ranking, (one for one in found if not self._records[one.source].is_retired), scored, limit)
-        if len(hits) < limit and not strict:
-            retired = (one for one in others if self._records[one.source].is_retired)
-            hits += self._pick(ranking, retired, scored, limit - len(hits))
-        record = self._records[first.source] if first is not None else None
-        if hits and record is not None and record.is_retired:
-            hits[0] = replace(hits[0], instead_of=record.slug)
-        return hits
-
-    def _newest_first(self, some: list[Scored]) -> list[Scored]:
-        return sorted(some, key=lambda one: self._records[one.source].sort_ts, reverse=True) if len(some) > 1 else some
-
-    def _pick(self, ranking: Ranking, best: Iterable[Scored], scored: Sequence[Scored], limit: int) -> list[Hit]:
-        """Make hits of the best passages, each with its neighbours, no lines twice; half of them of different records."""
-        taken: dict[int, set[int]] = {}
-        found: list[Hit] = []
-        rest: list[Scored] = []
-        for one in best:
-            if len(found) == limit:
-                break
-            used = taken.get(one.source)
-            if used is not None and limit - len(found) <= limit // 2 - len(taken):
-                rest.append(one)
-            elif used is None or used.isdisjoint(one.run or (one.at,)):
-                found.append(self._hit(ranking, one, scored, taken.setdefault(one.source, set())))
-        found += [
-            self._hit(ranking, one, scored, taken[one.source])
-            for one in rest[: limit - len(found)]
-            if taken[one.source].isdisjoint(one.run or (one.at,))
-        ]
-        return found
-
-    def _hit(self, ranking: Ranking, one: Scored, scored: Sequence[Scored], used: set[int]) -> Hit:
-        """Make a hit of a passage and what fits beside it; its passages are `used` from now on."""
-        record = self._records[one.source]
-        nearness = self._asked.nearness
-        worth = {other.at: other.score for other in scored if other.source == one.source}
-        passage, members = one.page.widen(one.at, one.run, lambda at: worth.get(at, 0.0), used)
-        used.update(members)
-        terms = one.terms | ranking.covered(one.source, members)
-        coverage, of_known = ranking.topic_coverage(terms)
-        retirers = tuple(slug for slug, _ in query.retirers(self._connection, record.slug)) if record.retired_by else ()
-        return Hit(
-            record,
-            one.score,
-            passage.text,
-            *one.page.place(passage),
-            retirers,
-            coverage=coverage,
-            translated=ranking.translated(terms),
-            why=self._why(ranking, one, terms, record),
-            parts=tuple(one.parts.items()),
-            known=coverage / of_known if of_known else 1.0,
-            nearness=nearness.share(one.parts.get(MEANING, 0.0), ranking) if nearness else 0.0,
-            missing=tuple(ranking.missing(terms)) if nearness else (),
-        )
-
-    def _why(self, ranking: Ranking, one: Scored, terms: Iterable[int], record: Summary) -> str:
-        """Say in a few words why this passage is shown."""
-        own = [number for number in terms if number < len(self._question.terms)]
-        whole = [number for number in own if self._question.terms[number].weight == 1]
-        heaviest = sorted(whole, key=lambda number: -ranking.weights[number])[:_WORDS_SHOWN]
-        words = [" ".join(self._question.terms[number].tokens) for number in sorted(heaviest)]
-        reasons: list[str] = [say("words: {words}", words=words)] if words else []
-        reasons += [
-            name for name in say_each("entity", "relation", "speaker", "date", "shape", "graph") if one.parts.get(name)
-        ]
-        if one.parts.get(MEANING, 0.0) > one.score / 2:
-            reasons.insert(0, say("meaning"))
-        if record.is_retired:
-            by = say("{status} by {by}", status=record.effective_status, by=record.retired_by)
-            reasons.append(by if record.retired_by else record.effective_status)
-        return joined("; ", reasons) or say("a field of the record")

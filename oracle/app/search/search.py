@@ -1,27 +1,36 @@
-"""Search: the best passages for a person's words, from the files as they are now."""
+"""Search: the best passages for a person's words, from the files as they are now, as hits."""
 
 from __future__ import annotations
 
 import os
 from contextlib import contextmanager
+from itertools import chain, groupby, tee
 
 from oracle.app.context import Context
 from oracle.app.records.listing import check_filters, require_present
+from oracle.app.records.views import Hit
 from oracle.app.search.ranking.pages import Shelf
 from oracle.app.search.ranking.query import parse_query
+from oracle.app.search.ranking.scoring import MEANING
 from oracle.app.search.recall import CANDIDATES, PreparedQuery, Recall
 from oracle.domain.links.entity_query import EntityQuery, entities_in
+from oracle.domain.values import replace
 from oracle.errors import UsageError
-from oracle.wording import say
+from oracle.index.read.query import retirers
+from oracle.wording import joined, say, say_each
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from oracle.app.records.views import Hit
+    from oracle.app.records.views import Summary
+    from oracle.app.search.ranking.pages import Scored
     from oracle.app.search.ranking.semantic import Nearness
+    from oracle.app.search.recall import Ranked
     from oracle.index.db import Connection
     from oracle.wording import Sentence
+
+_WORDS_SHOWN = 5
 
 
 def search(
@@ -89,9 +98,14 @@ def _search(
     asked = PreparedQuery(query, shelf_of(context), nearness, entities, among, with_shared, most)
 
     def look(connection: Connection) -> list[list[Hit]]:
+        if not query.terms:
+            return []
         with _uncollected():
             recall = Recall(context, connection, asked)
-            found = [recall.hits(filters, limit, strict=strict) for filters, limit in rounds]
+            found = [
+                _Picker(connection, recall.rank(filters, limit), nearness).pick(limit, strict=strict)
+                for filters, limit in rounds
+            ]
         return found if any(found) else []
 
     hits = context.index.find(look, fresh=fresh)
@@ -166,3 +180,95 @@ def _nearness(context: Context, text: str) -> Nearness | None:
 
     meaning = meaning_of(context)
     return meaning.ask(text) if meaning is not None else None
+
+
+class _Picker:
+    """The best passages of one round, made hits."""
+
+    def __init__(self, connection: Connection, ranked: Ranked, nearness: Nearness | None) -> None:
+        self._connection = connection
+        self._ranking, self._records, self._scored = ranked.ranking, ranked.records, ranked.scored
+        self._terms = ranked.ranking.question.terms
+        self._nearness = nearness
+
+    def pick(self, limit: int, *, strict: bool) -> list[Hit]:
+        """Return up to `limit` hits, of equal passages the newest, those of retired records last, or not at all when `strict`.
+
+        The first one says which retired record would be there.
+        """
+        equals = (list(some) for _, some in groupby(self._scored, key=lambda one: round(one.score, 9)))
+        found, others, newest = tee(chain.from_iterable(map(self._newest_first, equals)), 3)
+        first = next(newest, None)
+        hits = self._pick((one for one in found if not self._records[one.source].is_retired), limit)
+        if len(hits) < limit and not strict:
+            retired = (one for one in others if self._records[one.source].is_retired)
+            hits += self._pick(retired, limit - len(hits))
+        record = self._records[first.source] if first is not None else None
+        if hits and record is not None and record.is_retired:
+            hits[0] = replace(hits[0], instead_of=record.slug)
+        return hits
+
+    def _newest_first(self, some: list[Scored]) -> list[Scored]:
+        return sorted(some, key=lambda one: self._records[one.source].sort_ts, reverse=True) if len(some) > 1 else some
+
+    def _pick(self, best: Iterable[Scored], limit: int) -> list[Hit]:
+        """Make hits of the best passages, each with its neighbours, no lines twice; half of them of different records."""
+        taken: dict[int, set[int]] = {}
+        found: list[Hit] = []
+        rest: list[Scored] = []
+        for one in best:
+            if len(found) == limit:
+                break
+            used = taken.get(one.source)
+            if used is not None and limit - len(found) <= limit // 2 - len(taken):
+                rest.append(one)
+            elif used is None or used.isdisjoint(one.run or (one.at,)):
+                found.append(self._hit(one, taken.setdefault(one.source, set())))
+        found += [
+            self._hit(one, taken[one.source])
+            for one in rest[: limit - len(found)]
+            if taken[one.source].isdisjoint(one.run or (one.at,))
+        ]
+        return found
+
+    def _hit(self, one: Scored, used: set[int]) -> Hit:
+        """Make a hit of a passage and what fits beside it; its passages are `used` from now on."""
+        record = self._records[one.source]
+        ranking, nearness = self._ranking, self._nearness
+        worth = {other.at: other.score for other in self._scored if other.source == one.source}
+        passage, members = one.page.widen(one.at, one.run, lambda at: worth.get(at, 0.0), used)
+        used.update(members)
+        terms = one.terms | ranking.covered(one.source, members)
+        coverage, of_known = ranking.topic_coverage(terms)
+        by = tuple(slug for slug, _ in retirers(self._connection, record.slug)) if record.retired_by else ()
+        return Hit(
+            record,
+            one.score,
+            passage.text,
+            *one.page.place(passage),
+            by,
+            coverage=coverage,
+            translated=ranking.translated(terms),
+            why=self._why(one, terms, record),
+            parts=tuple(one.parts.items()),
+            known=coverage / of_known if of_known else 1.0,
+            nearness=nearness.share(one.parts.get(MEANING, 0.0), ranking) if nearness else 0.0,
+            missing=tuple(ranking.missing(terms)) if nearness else (),
+        )
+
+    def _why(self, one: Scored, terms: Iterable[int], record: Summary) -> str:
+        """Say in a few words why this passage is shown."""
+        own = [number for number in terms if number < len(self._terms)]
+        whole = [number for number in own if self._terms[number].weight == 1]
+        heaviest = sorted(whole, key=lambda number: -self._ranking.weights[number])[:_WORDS_SHOWN]
+        words = [" ".join(self._terms[number].tokens) for number in sorted(heaviest)]
+        reasons: list[str] = [say("words: {words}", words=words)] if words else []
+        reasons += [
+            name for name in say_each("entity", "relation", "speaker", "date", "shape", "graph") if one.parts.get(name)
+        ]
+        if one.parts.get(MEANING, 0.0) > one.score / 2:
+            reasons.insert(0, say("meaning"))
+        if record.is_retired:
+            by = say("{status} by {by}", status=record.effective_status, by=record.retired_by)
+            reasons.append(by if record.retired_by else record.effective_status)
+        return joined("; ", reasons) or say("a field of the record")

@@ -1,4 +1,4 @@
-"""Say what a Markdown file with frontmatter is, once read: fields, body and what was wrong with it.
+"""Say what a Markdown file with frontmatter is, once read: fields, body and what was wrong with it, such as an unresolved merge.
 
 Pure: values and their plain-text views, no disk, no YAML.
 """
@@ -16,7 +16,7 @@ from oracle.domain.values import NOTHING, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import TypeAlias
 
     # Every scalar stays the text of the file: `yes`, `007` and `2026-05-26` are words here, not types.
@@ -179,3 +179,30 @@ def _from_json(found: object, depth: int) -> Value:
     if isinstance(found, dict):
         return {replace_surrogates(str(key)): _from_json(item, depth + 1) for key, item in found.items()}
     return "" if found is None else str(found).lower()
+
+
+# Merges that somebody left unresolved ----------------------------------------------------------------------------------
+
+
+def find_conflicts(lines: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the first and last line (from 1) of every unresolved merge; one without an end reaches to the last line."""
+    found: list[tuple[int, int]] = []
+    opened, is_divided = 0, False
+    for number, line in enumerate(lines, 1):
+        if line.startswith("<<<<<<< ") or line.rstrip() == "<<<<<<<":
+            opened, is_divided = opened or number, False
+        elif opened and line.rstrip() == "=======":
+            is_divided = True
+        elif opened and is_divided and (line.startswith(">>>>>>> ") or line.rstrip() == ">>>>>>>"):
+            found.append((opened, number))
+            opened, is_divided = 0, False
+    return [*found, (opened, len(lines))] if opened and is_divided else found
+
+
+def find_merges(body: str) -> list[tuple[int, int]]:
+    """Return the lines of every unresolved merge in a body, as `find_conflicts` does; markers in code are text."""
+    if "<<<<<<<" not in body:
+        return []
+    from oracle.domain.markdown.masks import mask_code  # few bodies need it
+
+    return find_conflicts(mask_code(body).split("\n"))

@@ -9,7 +9,7 @@ import json
 import unicodedata
 from collections.abc import Mapping, Sequence
 
-from oracle.domain.markdown.documents import Value
+from oracle.domain.markdown.documents import Value, find_merges
 from oracle.domain.names import MEMORY, ORPHAN_KINDS, check_name, cut
 from oracle.domain.records.records import RELATIONS
 from oracle.domain.spelling import find_near, suggest
@@ -254,8 +254,6 @@ def refuse_merge(text: str, place: str) -> None:
     """Raise InvalidRecord if a text holds an unresolved merge. Markers in a code block are text, and so is a lone line."""
     if "<<<<<<<" not in text:
         return
-    from oracle.domain.markdown.passages import find_merges
-
     for first, _ in find_merges(text):
         raise InvalidRecord(
             say("Line {line} of the {place} is a merge conflict marker. Nothing was written.", line=first, place=place),

@@ -290,11 +290,11 @@ def _title(document: Document, name: str) -> str:
     title = document.fields.get("title", "")
     text = title if isinstance(title, str) else as_text(title)
     if not text.strip():
-        from oracle.domain.markdown.passages import first_heading
+        from oracle.domain.markdown.headings import first_heading
 
         text = first_heading(document.body) or name
     elif "](" in text or "[[" in text:
-        from oracle.domain.markdown.passages import plain_heading
+        from oracle.domain.markdown.headings import plain_heading
 
         text = plain_heading(text) or text
     return " ".join(text.split())[:_MAX_TITLE]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 
 from oracle.domain.compiling import compiled
-from oracle.domain.markdown.documents import Document, Problem, Value, encoding_of, text_of
+from oracle.domain.markdown.documents import Document, Problem, Value, encoding_of, find_merges, text_of
 from oracle.errors import InvalidRecord
 from oracle.store.markdown import yaml_subset
 from oracle.store.markdown.yaml_subset import MAX_FRONTMATTER, Block
@@ -62,8 +62,6 @@ def _check_body(document: Document) -> Document:
             Problem(second[0], say("A second frontmatter starts here; it was read as text. Join it with the first."))
         )
     if "<<<<<<<" in body:
-        from oracle.domain.markdown.passages import find_merges
-
         lines = [document.body_line + first - 1 for first, _ in find_merges(body)]
         found += [Problem(line, _CONFLICT) for line in lines if line not in known]
     if not found:

@@ -32,9 +32,9 @@ _THERE = 0.9
 _NAME = 0.4
 """Weight of a speaker's name: others use it too, and a signal lifts what its owner says."""
 MEANING = "meaning"
+"""The signal of the vectors."""
 WEIGHT_OF_MEANING = 0.27
 """What a passage gets for a deviation of nearness, as a share of the weight of all words of the question."""
-"""The signal of the vectors."""
 _SOME = 20
 """Records of a Root from which a word that no record holds weighs more with each further record."""
 SMALL = 50

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from oracle.app.prompting.rest import MISSED
 from tests.e2e import client as real
 from tests.e2e.client import CLIENT, Client
 from tests.hook.seat import Seat
@@ -77,8 +78,13 @@ def texts_of(request: dict[str, Any]) -> Iterator[str]:
 
 
 def test_context_reaches_the_model_once_and_is_not_there_twice_on_resume(tmp_path: Path):
-    session = Session(tmp_path, "Twice.", "Thirty seconds.")
-    session.ask(QUESTION)
+    for number in range(3):  # a machine may be too slow for the deadline of a hook
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        session = Session(folder, "Twice.", "Thirty seconds.")
+        session.ask(QUESTION)
+        if not (Path(session.seat.root.state) / MISSED).exists():
+            break
     first = session.requests()[0]
     assert first.count("<oracle-context ") == 1
     assert first.count(RECORD) == 1

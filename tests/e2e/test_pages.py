@@ -6,6 +6,7 @@ Pictures of all pages are kept in the folder that `ORACLE_ARTEFACTS` names.
 from __future__ import annotations
 
 import functools
+import math
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -219,10 +220,14 @@ FIRST_PAINT = """new Promise(told => new PerformanceObserver(found => {
 
 
 def test_a_page_paints_soon(look: Any):
+    """Beside a page of one word from the same server: a busy machine stretches both."""
     window = look()
     window.go("/")
-    paints = [window.go("/").evaluate(FIRST_PAINT) for _ in range(5)]
-    assert min(paints) < 600
+    less = more = math.inf
+    for _ in range(6):
+        less = min(less, window.go("/nothing-here").evaluate(FIRST_PAINT))
+        more = min(more, window.go("/").evaluate(FIRST_PAINT))
+    assert more < 6 * less + 100
 
 
 def test_a_page_prints_without_its_tools(look: Any):

@@ -15,6 +15,7 @@ import jsonschema
 import pytest
 
 from oracle import __version__
+from oracle.app.prompting.rest import MISSED
 from oracle.domain.names import ROLES
 from tests.hook.seat import Seat
 
@@ -249,8 +250,12 @@ def test_the_prompt_hook_brings_context(tmp_path: Path, programs: str):
         "prompt": "How often are uploads of the billing service retried?",
     }
     payload["hook_event_name"] = "UserPromptSubmit"
-    done = call(tmp_path, "hook", "prompt", path=programs, stdin=json.dumps(payload), **environment)
-    assert (done.returncode, done.stderr) == (0, "")
+    for _ in range(5):  # a machine may be too slow for the deadline of a hook
+        done = call(tmp_path, "hook", "prompt", path=programs, stdin=json.dumps(payload), **environment)
+        assert (done.returncode, done.stderr) == (0, "")
+        if done.stdout:
+            break
+        (root / "_state" / MISSED).unlink(missing_ok=True)
     assert "retried twice" in done.stdout
 
 

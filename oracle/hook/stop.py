@@ -184,8 +184,11 @@ def _says_something(text: str) -> bool:
 
 
 def _address(marker: Marker, text: str, payload: HookPayload, run: HookRun, context: Context) -> Address:
-    """Return where an answer goes, also one that differs from the first: `deliver` keeps it aside. Raises Skipped."""
-    from oracle.app.delivery.dispatches import find_dispatches, has_other_answer
+    """Return where an answer goes, also one that differs from the first: `deliver` keeps it aside. Raises Skipped.
+
+    The text of the last answer answers no other task, unless the marker or the transcript names that.
+    """
+    from oracle.app.delivery.dispatches import find_dispatches, is_news, last_told
 
     spoken = addressing.TurnContext()
     if not (marker.task_id and marker.project):
@@ -193,8 +196,11 @@ def _address(marker: Marker, text: str, payload: HookPayload, run: HookRun, cont
     tasks = {marker.task_id, spoken.task_id}
     found = find_dispatches(context, run.seat, project=marker.project, tasks=tasks, environ=run.environ)
     where = addressing.address(marker, found.dispatches, context=spoken, rosters=found.rosters)
-    if isinstance(where, Answered) and where.address and has_other_answer(context, where.address.task_id, text):
-        return where.address
+    if isinstance(where, Answered):
+        if any(is_news(context, place, text, run.seat, run.environ) for place in where.places):
+            where = where.places[0] if len(where.places) == 1 else addressing.ambiguous(marker, where.places)
+    elif not marker.task_id and (told := last_told(context, found, run.seat, marker.seat, text)):
+        where = addressing.told_before(marker, where, told, spoken)
     if isinstance(where, Fault):
         raise Skipped(where.code, joined(" ", [where.sentence, *found.problems]))
     return where

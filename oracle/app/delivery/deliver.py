@@ -277,7 +277,8 @@ def _complete(folder: str, receipt: Receipt, policy: str, stored: responses.Stor
         digest = found.text("response_digest")
         if digest == stored.digest or (not digest and stored.outcome is Outcome.ALREADY):
             return Outcome.ALREADY
-        if not digest or policy == SUPERSEDE:
+        is_lost = stored.outcome is Outcome.CREATED  # the answer that the receipt names is gone from the disk
+        if not digest or is_lost or policy == SUPERSEDE:
             return handoffs.supersede(folder, receipt)
     if policy == REFUSE:
         return handoffs.complete(folder, receipt)

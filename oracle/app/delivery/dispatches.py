@@ -9,7 +9,7 @@ from contextlib import suppress
 from oracle.app.context import Context
 from oracle.app.delivery.team import Team, how_to_complete, is_memory
 from oracle.domain.delivery import receipts
-from oracle.domain.delivery.addressing import AddressedDispatch
+from oracle.domain.delivery.addressing import Address, AddressedDispatch
 from oracle.domain.delivery.receipts import CONSUMED, PAYLOAD, Receipt, ReceiptKind, ReceiptName
 from oracle.domain.names import OPERATOR
 from oracle.domain.records.decisions import DecisionPayload, resolve_command
@@ -41,11 +41,44 @@ def is_answer(name: ReceiptName, dispatch: Receipt) -> bool:
     return dispatch.kind is not ReceiptKind.COMPLETION and name.target in (dispatch.name.source, dispatch.reply_to)
 
 
-def has_other_answer(context: Context, task_id: str, text: str) -> bool:
-    """Return whether a task has a response, and this does not say just this text, with whatever claims."""
-    path = responses.path_of(context.root, task_id)
+def is_answered(folder: str, dispatch: Receipt) -> bool:
+    """Return whether a completion answers a dispatch that was consumed: some tools consume one without. Raises InvalidName."""
+    names = {dispatch.name.answered_by(seat) for seat in (dispatch.reply_to, dispatch.name.source)}
+    return any(handoffs.find(folder, name) is not None for name in names)
+
+
+def is_news(context: Context, where: Address, text: str, seat: str, environ: Mapping[str, str]) -> bool:
+    """Return whether a text is not the answer that stands for an answered task, or that answer is gone from the disk.
+
+    The claims of the answer play no part. A task that was completed without a response stays so.
+    """
+    path = responses.path_of(context.root, where.task_id)
+    if os.path.lexists(path):
+        return not _says(path, text)
+    folder = profile.load(context.root, where.project, environ).handoff_dir
+    done = handoffs.find(folder, receipts.receipt_name(where.task_id, seat, where.seat))
+    return done is not None and bool(done.text("response_path"))
+
+
+def last_told(context: Context, found: FoundDispatches, seat: str, target: str, text: str) -> str:
+    """Return the task that a seat answered last for another seat, if this text is its answer, else "".
+
+    A client may hand over the same message again. Without a task, it must not answer a question that came meanwhile.
+    """
+    told = []
+    for name, suffix in (pair for folder in found.folders for pair in _names(folder)):
+        if (name.source, name.target, suffix) == (seat, target, ""):
+            path = responses.path_of(context.root, name.task_id)
+            with suppress(OSError):  # it was completed without a response
+                told.append((os.stat(path).st_mtime_ns, name.task_id, path))
+    _, task, path = max(told, default=(0, "", ""))
+    return task if task and _says(path, text) else ""
+
+
+def _says(path: str, text: str) -> bool:
+    """Return whether the answer in a file is just this text."""
     answer = responses.parse(path).get("answer")
-    return os.path.lexists(path) and (not isinstance(answer, str) or answer.strip() != text)
+    return isinstance(answer, str) and answer.strip() == text
 
 
 def refuse_decision(team: Team, task_id: str) -> None:
@@ -71,7 +104,7 @@ def refuse_stray(team: Team, name: ReceiptName, *, is_unsolicited: bool = False,
     if dispatch_answered(team.folder, name) is not None or handoffs.find(team.folder, name) is not None:
         return
     for asked, is_open in dispatches_to(team.folder, name.task_id, name.source):
-        if is_open and asked.kind is ReceiptKind.DISPATCH:
+        if asked.kind is ReceiptKind.DISPATCH and (is_open or not is_answered(team.folder, asked)):
             raise OtherAsker(
                 say(
                     "{seat} asked {source} under the task id {task_id}, not {target}; nothing was delivered.",
@@ -197,10 +230,11 @@ def asker_of(team: Team, task_id: str, source: str) -> str:
 
 @value
 class FoundDispatches:
-    """Dispatches to a seat, the seats of each project, and sentences on what could not be read."""
+    """Dispatches to a seat, the seats of each project, their folders, and sentences on what could not be read."""
 
     dispatches: list[AddressedDispatch]
     rosters: dict[str, Collection[str]]
+    folders: list[str]
     problems: list[str]
 
 
@@ -208,31 +242,38 @@ def find_dispatches(
     context: Context, seat: str, *, project: str, tasks: Collection[str], environ: Mapping[str, str]
 ) -> FoundDispatches:
     """Return the dispatches to `seat` in one project or all (""); consumed ones only of `tasks`. Problems are named."""
-    found = FoundDispatches([], {}, [])
+    found = FoundDispatches([], {}, [], [])
     for name in [project] if project else profile.projects(context.root):
         try:
             loaded = profile.load(context.root, name, environ)
             found.rosters[name] = loaded.seats
-            found.dispatches.extend(_read_folder(loaded.handoff_dir, name, seat, tasks, found.problems))
+            found.folders.append(loaded.handoff_dir)
+            for asked, is_open in _read_folder(context, loaded.handoff_dir, seat, tasks, found.problems):
+                ends = (name, asked.name.task_id, asked.name.source, asked.reply_to)
+                found.dispatches.append(AddressedDispatch(*ends, is_open=is_open))
         except OracleError as error:
             found.problems.append(error.sentence)
     return found
 
 
 def _read_folder(
-    folder: str, project: str, seat: str, tasks: Collection[str], problems: list[str]
-) -> Iterator[AddressedDispatch]:
+    context: Context, folder: str, seat: str, tasks: Collection[str], problems: list[str]
+) -> Iterator[tuple[Receipt, bool]]:
+    """Yield each dispatch to a seat with whether an answer to it is missing."""
     for name, suffix in _names(folder):
         wanted = suffix == "" or (suffix == CONSUMED and name.task_id in tasks)
         if name.target != seat or not wanted:
             continue
         try:
             receipt = handoffs.read(folder, name, suffix)
+            if receipt is None or receipt.kind is not ReceiptKind.DISPATCH:
+                continue
+            has_response = os.path.lexists(responses.path_of(context.root, name.task_id))
+            is_open = suffix == "" or not (has_response or is_answered(folder, receipt))
         except OracleError as error:
             problems.append(error.sentence)
             continue
-        if receipt is not None and receipt.kind is ReceiptKind.DISPATCH:
-            yield AddressedDispatch(project, name.task_id, name.source, receipt.reply_to, is_open=suffix == "")
+        yield receipt, is_open
 
 
 def _names(folder: str) -> Iterator[tuple[ReceiptName, str]]:

@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 from oracle.app.context import Context
 from oracle.app.delivery import dispatches, homes, listed, wakeups
 from oracle.app.delivery.listed import STATES, AnswerChoice, ListedHandoff
-from oracle.app.delivery.team import Team, open_all, open_team
+from oracle.app.delivery.team import Team, open_all, open_team, other_owner
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.handoffs import Handoff, Party, Unreached
 from oracle.domain.names import MEMORY, check_name
@@ -166,6 +166,7 @@ def of_team(context: Context, team: Team, around: Outside | None = None, cache: 
         partial(responses.digest_on_disk, context.root),
         partial(_is_queued, team, {}),
         lambda task_id, seat: pending.get((task_id, seat)),
+        lambda task_id: bool(other_owner(context, team, task_id)),
     )
     return handoff_list.list_handoffs(team.folder, now=context.now(), around=mine, cache=cache)
 

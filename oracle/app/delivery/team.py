@@ -180,29 +180,33 @@ def how_to_complete(team: Team, task_id: str, seat: str) -> str:
 
 
 def require_own_response(context: Context, team: Team, name: ReceiptName) -> None:
-    """Raise Conflict if the response of a task's id names another project, or only a receipt of another project names it."""
-    from oracle.store.delivery import handoffs, responses
+    """Raise Conflict if the response of a task's id belongs to another project."""
+    from oracle.store.delivery import responses
 
-    owner = responses.project_of(context.root, name.task_id)
-    if owner is None or owner == team.project:
-        return
-    if not owner:
-        if handoffs.has_completion(team.folder, name.task_id):
-            return
-        owner = _other_owner(context, team, name.task_id)
-    if owner:
+    if owner := other_owner(context, team, name.task_id):
         raise responses.belongs_to(name.task_id, owner)
 
 
-def _other_owner(context: Context, team: Team, task_id: str) -> str:
-    from oracle.store.delivery import handoffs
+def other_owner(context: Context, team: Team, task_id: str) -> str:
+    """Return the other project to which the response of a task's id belongs, "" if there is none or it is this team's.
 
+    Older tools name no project in it. It then belongs to a project where memory completed the task.
+    """
+    from oracle.store.delivery import handoffs, responses
+
+    owner = responses.project_of(context.root, task_id)
+    if owner is None or owner == team.project:
+        return ""
+    if owner:
+        return owner
+    if handoffs.has_completion(team.folder, task_id, team.profile.seats_of(MEMORY)):
+        return ""
     for project in profile.projects(context.root):
         try:
-            folder = "" if project == team.project else profile.load(context.root, project, os.environ).handoff_dir
+            other = profile.load(context.root, project, os.environ)
         except OracleError:  # a profile that can't be read owns nothing here; listings name it
             continue
-        if folder and handoffs.has_completion(folder, task_id):
+        if project != team.project and handoffs.has_completion(other.handoff_dir, task_id, other.seats_of(MEMORY)):
             return project
     return ""
 

@@ -33,7 +33,7 @@ class TurnContext:
 
 @value
 class AddressedDispatch:
-    """A dispatch on disk that is addressed to this seat; `is_open` is False once it is consumed."""
+    """A dispatch on disk that is addressed to this seat; `is_open` is False once it is answered."""
 
     project: str
     task_id: str
@@ -58,9 +58,9 @@ class Address:
 
 @value
 class Answered(Fault):
-    """The task that a marker names is answered already; `address` is where another answer to it belongs."""
+    """The task that a marker names is answered already; `places` is where another answer to it may belong."""
 
-    address: Address | None = None
+    places: tuple[Address, ...] = ()
 
 
 def read_context(turns: Sequence[str]) -> TurnContext:
@@ -104,19 +104,17 @@ def address(
     waiting = [item for item in fitting if item.is_open]
     if len(waiting) > 1:
         waiting = [item for item in waiting if _is_meant(context, item)]
-    if not marker.task_id and any(not item.is_open and _is_meant(context, item) for item in fitting if context.task_id):
-        return _fault(
-            marker, "already_delivered", say("the task at hand, {task}, is answered and consumed", task=context.task_id)
-        )
+    if not marker.task_id and (done := _answered_at_hand(marker, context, fitting)):
+        return done
     if len({(item.project, item.task_id) for item in waiting}) == 1:
         return Address(waiting[0].project, waiting[0].task_id, marker.seat)
-    if len([item for item in fitting if item.is_open]) > 1:
-        return _fault(marker, "ambiguous_task", say("several open dispatches fit"))
+    if len(waiting := [item for item in fitting if item.is_open]) > 1:
+        return ambiguous(marker, waiting)
     if fitting and marker.task_id:
         fault = _fault(marker, "already_delivered", say("the dispatch is answered and consumed"))
-        projects = {item.project for item in fitting}
-        where = Address(projects.pop(), marker.task_id, marker.seat) if len(projects) == 1 else None
-        return Answered(fault.code, fault.sentence, fault.start, fault.end, where)
+        projects = dict.fromkeys(item.project for item in fitting)
+        places = tuple(Address(project, marker.task_id, marker.seat) for project in projects)
+        return Answered(fault.code, fault.sentence, fault.start, fault.end, places)
     others = [
         item
         for item in dispatches
@@ -130,6 +128,49 @@ def address(
         sentence = joined(" ", [outcome.sentence, say("Did you mean {near}?", near=near)])
         return Fault(outcome.code, sentence, outcome.start, outcome.end)
     return outcome
+
+
+def _answered_at_hand(marker: Marker, context: TurnContext, fitting: Sequence[AddressedDispatch]) -> Fault | None:
+    """Return the fault of a marker without a task if the context names one that is answered, None if it does not."""
+    meant = [item for item in fitting if _is_meant(context, item)] if context.task_id else []
+    if all(item.is_open for item in meant):
+        return None
+    if any(item.is_open for item in meant) and len({item.project for item in meant}) > 1:
+        return ambiguous(marker, meant)
+    reason = say(
+        "the task at hand, {task}, is answered and consumed; a marker that names it keeps another answer aside",
+        task=context.task_id,
+    )
+    return _fault(marker, "already_delivered", reason)
+
+
+def told_before(marker: Marker, where: Address | Fault, told: str, context: TurnContext) -> Address | Fault:
+    """Return what a marker without a task means if the answer to the task `told` said just this text."""
+    if isinstance(where, Fault):
+        if where.code != "missing_task_id":
+            return where
+        return _fault(marker, "already_delivered", say("this text is the answer to {task} already", task=told))
+    if context.task_id == where.task_id:
+        return where
+    return _fault(
+        marker,
+        "ambiguous_task",
+        say(
+            "this text is the answer to {task} already; a marker that names {other} delivers it",
+            task=told,
+            other=where.task_id,
+        ),
+    )
+
+
+_MOST_NAMED = 5
+
+
+def ambiguous(marker: Marker, items: Sequence[AddressedDispatch | Address]) -> Fault:
+    """Return the fault of a marker that several dispatches fit, with what each would be called in it."""
+    named = [f"task_id={item.task_id} project={item.project}" for item in items[:_MOST_NAMED]]
+    more = ["…"] if len(items) > _MOST_NAMED else []
+    return _fault(marker, "ambiguous_task", say("several dispatches fit: {named}", named=joined(", ", named + more)))
 
 
 def _near(marker: Marker, dispatches: Sequence[AddressedDispatch], rosters: dict[str, Collection[str]]) -> str:

@@ -28,7 +28,8 @@ class Around:
 
     A pending wake-up is (task id, seat). Responses and conflicts belong to handoffs that a memory seat answers.
     `digest_of` returns the digest of a task's response, `is_queued` whether a task waits in the queue of a seat, and
-    `unreached` of a pending wake-up how often its seat was not found.
+    `unreached` of a pending wake-up how often its seat was not found. `is_foreign` returns whether the response of a task
+    belongs to another project that uses the same task id.
     """
 
     responses: Collection[str] = ()
@@ -38,6 +39,7 @@ class Around:
     digest_of: Callable[[str], str] = lambda _: ""
     is_queued: Callable[[str, str], bool] = lambda _, __: False
     unreached: Callable[[str, str], Unreached | None] = lambda _, __: None
+    is_foreign: Callable[[str], bool] = lambda _: False
 
 
 @value
@@ -242,7 +244,8 @@ def _join(dispatch: _Files | None, completion: _Files | None, *, folder: str, no
     asker = asked.reply_to if asked and not answered else name.source
     pieces = _dispatch_pieces(dispatch, folder, now, around.memory_seats) if dispatch else set()
     pieces |= _completion_pieces(completion) if completion else set()
-    pieces |= _outer_pieces(task_id, answerer, around)
+    if answerer in around.memory_seats:
+        pieces |= _outer_pieces(task_id, around, is_completed=Piece.COMPLETION in pieces)
     last, woken = (answered, asker) if answered else (asked, answerer)
     if (task_id, woken) in around.pending:
         pieces.add(Piece.PENDING)
@@ -272,11 +275,12 @@ def _completion_pieces(completion: _Files) -> set[Piece]:
     return {Piece.COMPLETION, Piece.ACKED} if CONSUMED in completion.times else {Piece.COMPLETION}
 
 
-def _outer_pieces(task_id: str, answerer: str, around: Around) -> set[Piece]:
-    if answerer not in around.memory_seats:
-        return set()
+def _outer_pieces(task_id: str, around: Around, *, is_completed: bool) -> set[Piece]:
+    """Return what lies beside a task that memory answers. Whose it is plays a part only while something is left to do."""
     pieces = {Piece.RESPONSE} if task_id in around.responses else set()
-    return pieces | {Piece.CONFLICT} if task_id in around.conflicts else pieces
+    pieces |= {Piece.CONFLICT} if task_id in around.conflicts else set()
+    is_settled = is_completed and Piece.CONFLICT not in pieces
+    return set() if pieces and not is_settled and around.is_foreign(task_id) else pieces
 
 
 def _dispatch_pieces(dispatch: _Files, folder: str, now: datetime, memory_seats: Collection[str]) -> set[Piece]:

@@ -7,7 +7,7 @@ needs no lock: of any number of processes one creates the completion.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
 
@@ -83,14 +83,16 @@ def receipts_of(folder: str, task_id: str) -> Iterator[tuple[Receipt, str]]:
             yield receipt, suffix
 
 
-def has_completion(folder: str, task_id: str) -> bool:
-    """Return whether a completion receipt of this task id names a response, acknowledged or not."""
+def has_completion(folder: str, task_id: str, seats: Collection[str]) -> bool:
+    """Return whether a completion receipt of this task id, acknowledged or not, names a response or is of these seats."""
     for name, suffix in names_of(folder, task_id):
         try:
             found = read(folder, name, suffix)
         except DiskFailure:
             continue
-        if found is not None and found.kind is ReceiptKind.COMPLETION and found.text("response_path"):
+        if found is None or found.kind is not ReceiptKind.COMPLETION:
+            continue
+        if found.text("response_path") or name.source in seats:
             return True
     return False
 

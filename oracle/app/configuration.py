@@ -6,6 +6,7 @@ very content: its SHA-256 is kept outside of the Root.
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import json
 import os
@@ -204,11 +205,13 @@ def set_value(context: Context, key: str, text: str) -> Setting:
     path = context.root.join(SETTINGS)
 
     def alter(raw: bytes | None) -> bytes:
-        document = _read_document(raw or b"")
+        raw = raw or b""
+        document = _read_document(raw)
         table, _, name = key.rpartition(".")
         target = document.setdefault(table, {}) if table else document
         target[name] = content
-        return document.as_string().encode()
+        mark = codecs.BOM_UTF8 if raw.startswith(codecs.BOM_UTF8) else b""
+        return mark + document.as_string().encode()
 
     with steps.FileLock(path):
         if rewriting.change(path, alter):

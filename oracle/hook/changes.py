@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from oracle.errors import Conflict, DiskFailure
 from oracle.store.disk import rewriting, steps
-from oracle.wording import say
+from oracle.wording import Sentence, say
 
 _MAX_BACKUPS = 100
 """Backups next to a file; the last one is replaced."""
@@ -28,6 +28,15 @@ class FileChange:
     def is_needed(self) -> bool:
         """Whether the two texts differ."""
         return self.before != self.after
+
+    @property
+    def outcome(self) -> Sentence:
+        """What becomes of the file, with its path."""
+        if not self.is_needed:
+            return say("unchanged: {path}", path=self.path)
+        if self.after is None:
+            return say("removed: {path}", path=self.path)
+        return say("updated: {path}", path=self.path)
 
     def diff(self) -> str:
         """Return the change as a unified diff, "" when nothing changes."""

@@ -105,7 +105,7 @@ def _codex_switch(folder: str) -> str:
     home = os.environ.get("CODEX_HOME") or os.path.expanduser("~/.codex")
     for path in (f"{folder}/config.toml", f"{home}/config.toml"):
         try:
-            features = tomllib.loads((steps.read(path) or b"").decode()).get("features")
+            features = tomllib.loads((steps.read(path) or b"").decode("utf-8-sig")).get("features")
         except ValueError:
             continue
         found = features if isinstance(features, dict) else {}

@@ -14,6 +14,16 @@ from oracle.wording import say
 
 _TOKEN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[][{},:]|[^][{},:\s]+)')
 _MARK = os.urandom(16).hex()
+_BOM = "\ufeff"
+"""The mark that some editors put before a text."""
+
+
+class RepeatedKey(ValueError):
+    """A key that an object has twice: it could not be kept. `lines` are those of both, from 1."""
+
+    def __init__(self, key: str, lines: tuple[int, int]) -> None:
+        super().__init__(key)
+        self.key, self.lines = key, lines
 
 
 class _Number(float):
@@ -33,16 +43,34 @@ class _Number(float):
 
 
 def parse_json(text: str) -> object:
-    """Read a JSON text. Raises ValueError for invalid JSON or a repeated key, RecursionError for deep nesting."""
-    return json.loads(text, object_pairs_hook=_once, parse_constant=_refuse, parse_float=_Number, parse_int=_Number)
+    """Read a JSON text, also after a byte order mark.
+
+    Raises RepeatedKey, ValueError for invalid JSON, RecursionError for deep nesting.
+    """
+    plain = text.removeprefix(_BOM)
+    content = json.loads(plain, parse_constant=_refuse, parse_float=_Number, parse_int=_Number)
+    _require_single_keys(plain)
+    return content
 
 
-def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Build an object. A repeated key is refused: it could not be kept."""
-    table = dict(pairs)
-    if len(table) < len(pairs):
-        raise ValueError(say("an object repeats a key"))
-    return table
+def _require_single_keys(text: str) -> None:
+    """Raise RepeatedKey for the first key that an object of a valid JSON text has twice."""
+    objects: list[dict[str, int]] = []
+    last, tokens = None, _TOKEN.finditer(text)
+    for token in tokens:
+        if token[1] == "{":
+            objects.append({})
+        elif token[1] == "}":
+            objects.pop()
+        elif token[1] == ":" and last is not None:
+            key, at = json.loads(last[1]), last.start(1)
+            if (first := objects[-1].setdefault(key, at)) != at:
+                raise RepeatedKey(key, (_line(text, first), _line(text, at)))
+        last = token
+
+
+def _line(text: str, at: int) -> int:
+    return text.count("\n", 0, at) + 1
 
 
 def _refuse(word: str) -> object:
@@ -52,9 +80,9 @@ def _refuse(word: str) -> object:
 def render_json(content: Mapping[str, object], before: str) -> str:
     """Print `content` as a change of the text `before`, "" for a new file. Raises ValueError when that is impossible.
 
-    The result is parsed again, so that a reader finds the same content.
+    The result is parsed again, so that a reader finds the same content. A byte order mark stays.
     """
-    old = before.removeprefix("\ufeff")
+    old = before.removeprefix(_BOM)
     try:
         text = _Editor(old if old.strip() else "{}\n").edit(content)
         is_same = parse_json(text) == content
@@ -62,7 +90,7 @@ def render_json(content: Mapping[str, object], before: str) -> str:
         is_same = False
     if not is_same:
         raise ValueError(say("it would be read differently"))
-    return text
+    return before[: len(before) - len(old)] + text
 
 
 @value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from oracle.errors import UsageError
-from oracle.hook.json_text import parse_json, render_json
+from oracle.hook.json_text import RepeatedKey, parse_json, render_json
 from oracle.store.disk import steps
 from oracle.wording import Sentence, say
 
@@ -22,16 +22,27 @@ def read(path: str) -> tuple[str | None, dict[str, object]]:
     if raw is None:
         return None, {}
     try:
-        content = parse(path, raw.decode("utf-8-sig"))
+        text = raw.decode()
     except UnicodeDecodeError as error:
         raise _invalid(path, error) from error
-    return raw.decode("utf-8"), content
+    return text, parse(path, text)
 
 
 def parse(path: str, text: str) -> dict[str, object]:
     """Return the content of settings. Raises InvalidSettings."""
     try:
-        content = parse_json(text) if text.strip() else {}
+        content = parse_json(text) if text.strip("\ufeff \t\r\n") else {}
+    except RepeatedKey as error:
+        raise InvalidSettings(
+            say(
+                "{path} has the key {key!r} twice in one object, on line {first} and on line {second}; it was not changed.",
+                path=path,
+                key=error.key,
+                first=error.lines[0],
+                second=error.lines[1],
+            ),
+            hint=say("Keep one of the two, then try again."),
+        ) from error
     except (ValueError, RecursionError) as error:
         raise _invalid(path, error) from error
     if not isinstance(content, dict):

@@ -9,7 +9,7 @@ import os
 import re
 import shutil
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from oracle.domain.markdown import managed_block
 from oracle.domain.values import value
@@ -125,8 +125,9 @@ def plan_removal(host: Host, path: str, before: bytes | None) -> Removal:
         change = replace_after(change, after)
     if path == host.files[SKILL]:
         change = _without_skill(host.tool, change)
-    elif before is None and change.is_needed and change.after is not None and change.after.strip() in ("", "{}"):
-        change = replace_after(change, None)
+    is_emptied = change.is_needed and change.after is not None and change.after.strip("\ufeff \t\r\n") in ("", "{}")
+    if before is None and is_emptied:
+        change = FileChange(path, change.before, None, keeps_backup=change.keeps_backup)
     return Removal(
         FileChange(path, change.before, change.after, keeps_backup=change.keeps_backup or bool(lost)), tuple(lost)
     )
@@ -161,7 +162,7 @@ def _without_skill(tool: str, change: FileChange) -> FileChange:
 def _with_server(path: str, text: str | None, server: Mapping[str, object]) -> str:
     """Return settings with our server; one of that name stays as it is. Raises InvalidSettings."""
     if path.endswith(".toml"):
-        return _with_toml(path, text or "", server)
+        return _after_mark(text or "", lambda plain: _with_toml(path, plain, server))
     content = settings_files.parse(path, text or "")
     servers = settings_files.table(content, "mcpServers", path)
     if text is not None and _NAME in servers:
@@ -185,7 +186,9 @@ def _without_server(path: str, text: str | None, old: Mapping[str, object]) -> t
     del servers[_NAME]
     if not servers and table not in old:
         del content[table]
-    return _without_toml(path, text, content) if is_toml else settings_files.render(content, text, path), added
+    if is_toml:
+        return _after_mark(text, lambda plain: _without_toml(path, plain, content)), added
+    return settings_files.render(content, text, path), added
 
 
 def _is_ours(server: Mapping[str, object]) -> bool:
@@ -194,6 +197,12 @@ def _is_ours(server: Mapping[str, object]) -> bool:
     if not isinstance(words, list):
         return False
     return os.path.basename(str(server.get("command"))) == "oracle" and words[:1] == ["mcp"]
+
+
+def _after_mark(text: str, change: Callable[[str], str]) -> str:
+    """Return a text changed after its byte order mark, which some editors put there and which stays."""
+    plain = text.removeprefix("\ufeff")
+    return text[: len(text) - len(plain)] + change(plain)
 
 
 def _with_toml(path: str, text: str, server: Mapping[str, object]) -> str:
@@ -227,7 +236,7 @@ def _inline(path: str, what: Sentence) -> settings_files.InvalidSettings:
 
 def _parse_toml(path: str, text: str) -> dict[str, object]:
     try:
-        return tomllib.loads(text)
+        return tomllib.loads(text.removeprefix("\ufeff"))
     except ValueError as error:
         raise settings_files.InvalidSettings(
             say("{path} is not valid TOML ({error}); it was not changed.", path=path, error=error),

@@ -39,6 +39,9 @@ def test_a_change_keeps_the_rest_of_the_file(oracle, root: Path):
     assert tomllib.loads(text) == {"language": "zh", "other": {"kept": 1}, "daemon": {"hold": True}}
     assert path.stat().st_mode & 0o777 == 0o600
     assert oracle("config", "get", "daemon.hold")[1] == "true\n"
+    path.write_text("\ufeffa = 1\n", encoding="utf-8")
+    assert oracle("config", "set", "language", "zh")[0] == 0
+    assert path.read_text(encoding="utf-8") == '\ufeffa = 1\nlanguage = "zh"\n'
 
 
 @pytest.mark.parametrize(

@@ -73,3 +73,19 @@ def test_marks_that_are_no_pairs_are_refused(lines: list[str]):
 def test_talk_of_marks_is_no_mark():
     text = f"Write `{BEGIN}` and\n    {END}\n"
     assert managed_block.find(text) == []
+
+
+@given(st.sampled_from(["", "\ufeff", "\n", "# R\n", "# R\n\n", "\ufeff# R\r\n"]), st.text("a #\n", max_size=8))
+def test_what_was_written_above_the_section_since_stays(text: str, above: str):
+    """Above all of a text, on lines of its own: a blank line at the top is a person's."""
+    above += "\n" if above and not above.endswith("\n") else ""
+    once = managed_block.put(text, "memory", "body")
+    assert managed_block.take(above + managed_block.put(once, "memory", "new"), "memory") == above + text
+
+
+def test_a_mark_of_the_byte_order_hides_no_section():
+    """An editor may put it before a file that begins with the section."""
+    text = "\ufeff" + managed_block.put("", "memory", "body")
+    assert [(section.name, section.is_edited) for section in managed_block.find(text)] == [("memory", False)]
+    assert managed_block.take(text, "memory") == "\ufeff"
+    assert not managed_block.is_edited("\ufeff" + managed_block.sign("# Skill\n"))

@@ -45,7 +45,7 @@ def install(path: Path, script: str) -> FileChange:
 
 
 def read(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8"))
+    return json.loads(path.read_text(encoding="utf-8-sig"))
 
 
 def test_new_file_holds_the_hook_alone(tmp_path: Path, script: str):
@@ -160,6 +160,24 @@ def test_file_that_can_t_be_kept_is_left_alone(tmp_path: Path, script: str, text
     assert str(path) in caught.value.sentence
     assert path.read_text(encoding="utf-8") == text
     assert sorted(tmp_path.iterdir()) == sorted({path, *[one for one in tmp_path.iterdir() if one.is_dir()]})
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "lines"),
+    [
+        ('{"a": 1, "a": 2}', "a", (1, 1)),
+        ('{\n  "hooks": {},\n  "x": [{"hooks": ":"}],\n  "hooks": {}\n}', "hooks", (2, 4)),
+        ('\ufeff{"x": [{\n"b": {"b": 1},\n"\\u0062": 2}, {}]}', "b", (2, 3)),
+    ],
+)
+def test_key_that_is_there_twice_is_named_with_its_lines(
+    tmp_path: Path, script: str, text: str, key: str, lines: tuple[int, int]
+):
+    path = write(tmp_path / "s.json", text)
+    with pytest.raises(settings_files.InvalidSettings) as caught:
+        install(path, script)
+    assert f"the key '{key}' twice in one object, on line {lines[0]} and on line {lines[1]}" in caught.value.sentence
+    assert "comma" not in str(caught.value.hint)
 
 
 def test_file_that_is_no_utf_8_is_left_alone(tmp_path: Path, script: str):
@@ -467,7 +485,7 @@ def test_command_names_the_root_that_is_not_the_default(
     assert oracle("status") == "installed"
     assert [oracle("install"), oracle("install", tmp_path / ".agents" / "memory")] == ["updated", "unchanged"]
     assert read(path)["hooks"]["Stop"][0]["hooks"][0]["command"].startswith("exec ")
-    assert [oracle("install", root), oracle("uninstall")] == ["updated", "updated"]
+    assert [oracle("install", root), oracle("uninstall")] == ["updated", "removed"]
     assert not path.exists()
 
 

@@ -515,3 +515,57 @@ def test_an_undo_leaves_what_was_spoilt_since(home: Path, how: str, capsys: pyte
     spoil(home / ".claude/settings.json", how)
     assert run(["setup", "--undo"]) == 0
     assert (home / ".gemini/settings.json").read_bytes() == FILES[".gemini/settings.json"].encode()
+
+
+BOM = b"\xef\xbb\xbf"
+MARKED = (".claude/settings.json", ".claude.json", ".codex/config.toml", ".codex/AGENTS.md", ".gemini/settings.json")
+
+
+@pytest.mark.parametrize("is_edited", [False, True])
+def test_a_mark_of_the_byte_order_stays_through_every_change(home: Path, is_edited: bool):
+    for name in MARKED:
+        (home / name).write_bytes(BOM + FILES[name].encode())
+    before = {name: (home / name).read_bytes() for name in MARKED}
+    assert run(["setup", "--yes"]) == 0
+    for name in MARKED:
+        raw = (home / name).read_bytes()
+        assert raw != before[name]
+        assert (raw.count(BOM), raw[:3]) == (1, BOM)
+    if is_edited:
+        for name in MARKED:
+            (home / name).write_bytes((home / name).read_bytes() + b"\n")
+    assert run(["setup", "--undo"]) == 0
+    assert {name: (home / name).read_bytes().rstrip() for name in MARKED} == {
+        name: raw.rstrip() for name, raw in before.items()
+    }
+
+
+@pytest.mark.parametrize("top", [b"\n", b"\n\n# Mine\n", b"# Mine\n\n"])
+@pytest.mark.parametrize("before", [None, b"", b"# Rules\n"])
+def test_undo_leaves_what_was_written_at_the_top_of_a_page(home: Path, before: bytes | None, top: bytes):
+    page = home / ".gemini/GEMINI.md"
+    page.unlink()
+    if before is not None:
+        page.write_bytes(before)
+    run(["setup", "--yes"])
+    page.write_bytes(top + page.read_bytes())
+    assert run(["setup", "--undo"]) == 0
+    if before is None and not top.strip():
+        assert not page.exists()
+    else:
+        assert page.read_bytes() == top + (before or b"")
+
+
+@pytest.mark.parametrize("is_edited", [False, True])
+def test_undo_says_which_files_it_removed(home: Path, is_edited: bool, capsys: pytest.CaptureFixture[str]):
+    page, skill = home / ".gemini/GEMINI.md", home / ".claude/skills/oracle-memory/SKILL.md"
+    page.unlink()
+    run(["setup", "--yes"])
+    if is_edited:
+        page.write_text(page.read_text() + "\n")
+    capsys.readouterr()
+    assert run(["setup", "--undo"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert {f"removed: {page}", f"removed: {skill}", f"restored: {home / '.claude.json'}"} <= set(said)
+    assert [path for path in (page, skill) if path.exists()] == []
+    assert all(Path(line.removeprefix("restored: ")).exists() for line in said if line.startswith("restored: "))

@@ -26,9 +26,10 @@ _MODE_BITS = 0o7777
 
 @value
 class Undone:
-    """What an undo did: the paths it restored, and those it left because they changed since."""
+    """What an undo did: the paths it restored, those it removed because they were new, those it left because they changed."""
 
     restored: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
 
 
@@ -109,7 +110,9 @@ class Ledger:
 
         With `only`, the other paths keep their entries, and an undo of them is still possible.
         """
-        restored, left = [], []
+        restored: list[str] = []
+        removed: list[str] = []
+        left: list[str] = []
         wanted = [one for one in self._entries if "folder" not in one and (only is None or one["path"] in only)]
         for entry in reversed(wanted):
             now, was = _state(entry["path"]), self._before(entry)
@@ -119,13 +122,13 @@ class Ledger:
                 left.append(entry["path"])
                 continue
             self._restore(entry)
-            restored.append(entry["path"])
+            (removed if was is None else restored).append(entry["path"])
         made = [entry["path"] for entry in self._entries if "folder" in entry]
         self._forget(wanted)
         for folder in sorted(made, key=len, reverse=True):
             with contextlib.suppress(OSError):
                 folders.remove(folder)
-        return Undone(tuple(dict.fromkeys(restored)), tuple(dict.fromkeys(left)))
+        return Undone(*(tuple(dict.fromkeys(paths)) for paths in (restored, removed, left)))
 
     def _read(self) -> list[dict[str, Any]]:
         raw = steps.read(self._file)

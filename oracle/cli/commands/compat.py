@@ -14,6 +14,7 @@ import typer
 from oracle.cli import completion
 from oracle.cli.application import group
 from oracle.cli.options import argument, option, single
+from oracle.cli.output import print_line
 from oracle.cli.session import Call
 from oracle.errors import OracleError, UsageError
 from oracle.wording import LIST, Sentence, joined, say, say_many
@@ -130,7 +131,10 @@ def _undo(call: Call, context: Context) -> None:
 
     undone = clawseat.undo(context)
     text = say_many("restored {n} file", "restored {n} files", n=len(undone.restored))
-    call.answer({"restored": list(undone.restored), "left": list(undone.left)}, text)
+    removed = list(undone.removed)
+    call.answer({"restored": list(undone.restored), "removed": removed, "left": list(undone.left)}, text)
+    if removed and not call.as_json:
+        print_line(say_many("removed {n} file", "removed {n} files", n=len(removed)))
     for path in () if call.as_json else undone.left:
         call.warn(say("{path} changed since the migration and was left as it is", path=path))
 

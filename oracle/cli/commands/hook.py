@@ -118,9 +118,7 @@ def _apply(call: Call, changes: list[FileChange], client: Client, *, dry_run: bo
         if dry_run and change.is_needed:
             write_out(visible_lines(change.diff()))
             continue
-        print_line(
-            say("updated: {path}", path=change.path) if change.is_needed else say("unchanged: {path}", path=change.path)
-        )
+        print_line(change.outcome)
         for line in row["notes"]:
             call.note(line)
 
@@ -207,16 +205,8 @@ def _apply_skills(call: Call, changes: list[FileChange], *, dry_run: bool) -> No
         if dry_run and change.is_needed:
             write_out(visible_lines(change.diff()))
             continue
-        print_line(_outcome(change))
+        print_line(change.outcome)
         if backup:
             call.note(say("it was changed by hand; the old file: {backup}", backup=backup))
     if not changes:
         call.note(say("there is no skill to remove"))
-
-
-def _outcome(change: FileChange) -> Sentence:
-    if not change.is_needed:
-        return say("unchanged: {path}", path=change.path)
-    if change.after is None:
-        return say("removed: {path}", path=change.path)
-    return say("updated: {path}", path=change.path)

@@ -179,12 +179,15 @@ def _undo(call: Call, context: Context, found: Sequence[Host], tool: str) -> Non
     cleaned = [path for path in undone.left if path in plans and plans[path].change.is_needed]
     backups = {path: plans[path].change.apply() for path in cleaned}
     if call.as_json:
-        call.print_json({"restored": list(undone.restored), "cleaned": cleaned})
+        removed = [*undone.removed, *(path for path in cleaned if plans[path].change.after is None)]
+        call.print_json({"restored": list(undone.restored), "removed": removed, "cleaned": cleaned})
         return
     for path in undone.restored:
         print_line(say("restored: {path}", path=path))
+    for path in undone.removed:
+        print_line(say("removed: {path}", path=path))
     for path in cleaned:
-        print_line(say("updated: {path}", path=path))
+        print_line(plans[path].change.outcome)
         call.note(say("{path} changed since the set-up; only what is ours was taken out", path=path))
         if lost := plans[path].lost:
             call.note(say("{names} went with it; the old file: {backup}", names=list(lost), backup=backups[path]))

@@ -15,7 +15,8 @@ from oracle.errors import UsageError
 from oracle.wording import say
 
 _LINE = re.compile(
-    r"^<!-- memory-oracle:(?P<what>begin|end) (?P<name>[a-z-]+)(?: sha256=(?P<digest>[0-9a-f]{16}))? -->[ \t]*(?:\r?\n|\Z)",
+    r"(?:^|(?<=\A\ufeff))<!-- memory-oracle:(?P<what>begin|end) (?P<name>[a-z-]+)(?: sha256=(?P<digest>[0-9a-f]{16}))?"
+    r"(?P<first> first)? -->[ \t]*(?:\r?\n|\Z)",
     re.MULTILINE,
 )
 _LAST_LINE = re.compile(r"^<!-- memory-oracle:owned sha256=(?P<digest>[0-9a-f]{16}) -->\s*\Z", re.MULTILINE)
@@ -29,12 +30,16 @@ class BrokenMarks(UsageError):
 
 @value
 class ManagedSection:
-    """What is ours in a text: its name, its place with both marks, and whether a person changed it."""
+    """What is ours in a text: its name, its place with both marks, and whether a person changed it.
+
+    `is_first` says that the text was empty before, so that no line end before the section is ours.
+    """
 
     name: str
     start: int
     end: int
     is_edited: bool
+    is_first: bool
 
 
 def find(text: str) -> list[ManagedSection]:
@@ -45,9 +50,8 @@ def find(text: str) -> list[ManagedSection]:
         if (opening["what"], closing["what"], closing["name"]) != ("begin", "end", opening["name"]):
             raise _broken()
         body = text[opening.end() : closing.start()]
-        found.append(
-            ManagedSection(opening["name"], opening.start(), closing.end(), opening["digest"] != _digest(body))
-        )
+        is_edited, is_first = opening["digest"] != _digest(body), bool(opening["first"])
+        found.append(ManagedSection(opening["name"], opening.start(), closing.end(), is_edited, is_first))
     if len(marks) % 2 or len({section.name for section in found}) < len(found):
         raise _broken()
     return found
@@ -60,10 +64,11 @@ def put(text: str, name: str, body: str) -> str:
     """
     for section in find(text):
         if section.name == name:
-            new = _section(name, body, _line_end(text[section.start : section.end]))
+            line_end = _line_end(text[section.start : section.end])
+            new = _section(name, body, line_end, is_first=section.is_first)
             return text[: section.start] + new + text[section.end :]
     line_end = _line_end(text)
-    return text + (line_end if text else "") + _section(name, body, line_end)
+    return text + (line_end if text else "") + _section(name, body, line_end, is_first=not text)
 
 
 def take(text: str, name: str) -> str:
@@ -74,7 +79,8 @@ def take(text: str, name: str) -> str:
     for section in find(text):
         if section.name == name:
             line_end = _line_end(text[section.start : section.end])
-            before, rest = text[: section.start].removesuffix(line_end), text[section.end :]
+            before, rest = text[: section.start], text[section.end :]
+            before = before if section.is_first else before.removesuffix(line_end)
             needs_end = bool(before and rest) and not before.endswith("\n") and not rest.startswith(line_end)
             return before + (line_end if needs_end else "") + rest
     return text
@@ -100,18 +106,18 @@ def _line_end(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def _section(name: str, body: str, line_end: str) -> str:
-    return line_end.join(_lines(name, body)) + line_end
+def _section(name: str, body: str, line_end: str, *, is_first: bool) -> str:
+    return line_end.join(_lines(name, body, " first" if is_first else "")) + line_end
 
 
-def _lines(name: str, body: str) -> Iterator[str]:
-    yield f"<!-- memory-oracle:begin {name} sha256={_digest(body)} -->"
+def _lines(name: str, body: str, first: str) -> Iterator[str]:
+    yield f"<!-- memory-oracle:begin {name} sha256={_digest(body)}{first} -->"
     yield from body.strip().split("\n")
     yield f"<!-- memory-oracle:end {name} -->"
 
 
 def _digest(text: str) -> str:
-    plain = text.replace("\r\n", "\n").strip()
+    plain = text.removeprefix("\ufeff").replace("\r\n", "\n").strip()
     return hashlib.sha256(plain.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 

@@ -14,7 +14,6 @@ import typer
 from oracle.cli import completion
 from oracle.cli.application import group
 from oracle.cli.options import argument, option, single
-from oracle.cli.output import print_line
 from oracle.cli.session import Call
 from oracle.errors import OracleError, UsageError
 from oracle.wording import LIST, Sentence, joined, say, say_many
@@ -130,11 +129,10 @@ def _undo(call: Call, context: Context) -> None:
     from oracle.app.migration import clawseat
 
     undone = clawseat.undo(context)
-    text = say_many("restored {n} file", "restored {n} files", n=len(undone.restored))
-    removed = list(undone.removed)
-    call.answer({"restored": list(undone.restored), "removed": removed, "left": list(undone.left)}, text)
-    if removed and not call.as_json:
-        print_line(say_many("removed {n} file", "removed {n} files", n=len(removed)))
+    restored, removed = list(undone.restored), list(undone.removed)
+    told = [say_many("restored {n} file", "restored {n} files", n=len(restored))] if restored or not removed else []
+    told += [say_many("removed {n} file", "removed {n} files", n=len(removed))] if removed else []
+    call.answer({"restored": restored, "removed": removed, "left": list(undone.left)}, joined("; ", told))
     for path in () if call.as_json else undone.left:
         call.warn(say("{path} changed since the migration and was left as it is", path=path))
 

@@ -88,7 +88,9 @@ def _send(project: str, seat: str, text: str, *, is_forced: bool, environ: Mappi
             where = ""
         if is_forced:
             complain("WARN the text is sent whether the agent is idle or not (--force)")
-        outcome = panes.send(context, where, seat, text, patience=_patience(environ), is_forced=is_forced)
+        outcome, shell = panes.send(context, where, seat, text, patience=_patience(environ), is_forced=is_forced)
+        if shell:
+            complain(f"WARN only a shell runs in {shell}: no agent read the text, which was typed as a command")
     return _tell(outcome, project, seat)
 
 

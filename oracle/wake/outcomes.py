@@ -38,6 +38,11 @@ class NoSession:
 
 
 @value
+class NoAgent(NoSession):
+    """The session runs, but only a shell in it: the seat is away, and nothing was typed."""
+
+
+@value
 class Stranded:
     """The text was typed but not seen to be submitted. `wake_again` does the rest without typing it twice."""
 

@@ -96,6 +96,20 @@ class Server:
                 return pane
         raise _gone(pane_id)
 
+    def foreground(self, tty: str) -> list[str]:
+        """Return the command lines of the processes in the foreground of a terminal, [] if nobody can tell."""
+        import subprocess
+
+        words = ("ps", "-ww", "-t", tty, "-o", "stat=", "-o", "args=")
+        try:
+            done = subprocess.run(
+                words, capture_output=True, encoding="utf-8", errors="replace", timeout=ANSWER_TIME, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return []
+        pairs = [line.split(None, 1) for line in done.stdout.splitlines()]
+        return [pair[1] for pair in pairs if len(pair) > 1 and "+" in pair[0]]
+
     def leave_modes(self, pane_id: str) -> None:
         """End copy mode and any mode below it, so that keys reach the program."""
         self._to(pane_id, "copy-mode", "-q")

@@ -5,16 +5,16 @@ Enter is pressed only after the text was seen in the pane: in a dialog it would 
 
 from __future__ import annotations
 
-import re
 import time
 import unicodedata
 from collections.abc import Callable, Sequence
 
 from oracle.errors import UsageError
 from oracle.wake import screen as screens
-from oracle.wake.outcomes import Busy, NoSession, Outcome, Stranded, Woken
+from oracle.wake.outcomes import Busy, NoAgent, NoSession, Outcome, Stranded, Woken
 from oracle.wake.screen import Screen, Sight
 from oracle.wake.server import NoServer, Pane, PaneGone, Server, Unanswered
+from oracle.wake.shells import SHELLS, holds_only_shell
 from oracle.wording import say
 
 PATIENCE = 8.0
@@ -26,8 +26,8 @@ TYPING_TIME = 1.2
 AGENTS = ("claude", "codex", "gemini", "opencode", "qwen", "node", "bun")
 """Programs in the pane of an agent. Some agents run in the last two."""
 
-SHELLS = ("sh", "bash", "zsh", "fish", "dash", "ksh", "tmux", "less", "tail", "vim", "nvim", "watch", "htop", "top")
-"""Programs in a pane that a person opened next to the agent."""
+_VIEWERS = ("tmux", "less", "tail", "vim", "nvim", "watch", "htop", "top")
+"""Programs in a pane that a person opened next to the agent, with the shells."""
 
 SHOW_TIME, SUBMIT_TIME = 1.0, 2.0
 """Seconds for a pasted text to appear, and for a submitted one to leave the input box."""
@@ -65,12 +65,15 @@ class TmuxWaker:
         """Return why `text` can't be typed now, "" if it can. Nothing is typed."""
         try:
             server = Server(self._socket)
-            found = choose_pane(server.panes(), names, seat=seat)
+            found = self._choose(server, names, seat)
             return found if isinstance(found, NoSession) else _why_not_idle(server.screen(found.pane_id), text)
         except (NoServer, PaneGone) as reason:
             return NoSession(tuple(names), reason.args[0])
         except Unanswered as reason:
             return str(reason.args[0])
+
+    def _choose(self, server: Server, names: Sequence[str], seat: str) -> Pane | NoSession:
+        return choose_pane(server.panes(), names, seat=seat)
 
     def _reach(
         self, names: Sequence[str], text: str, *, seat: str, patience: float, wait: Callable[..., Screen | str]
@@ -78,7 +81,7 @@ class TmuxWaker:
         until = time.monotonic() + patience
         try:
             server = Server(self._socket)
-            found = choose_pane(server.panes(), names, seat=seat)
+            found = self._choose(server, names, seat)
             if isinstance(found, NoSession):
                 return found
             return _type(server, found, text, until=until, wait=wait)
@@ -86,6 +89,19 @@ class TmuxWaker:
             return NoSession(tuple(names), reason.args[0])
         except Unanswered as reason:
             return Busy(names[0] if names else "", reason.args[0])
+
+
+class AgentWaker(TmuxWaker):
+    """Wake a seat only where an agent may run: a shell would run what is typed at its prompt."""
+
+    def _choose(self, server: Server, names: Sequence[str], seat: str) -> Pane | NoSession:
+        panes, rest, shell = server.panes(), list(names), ""
+        while isinstance(found := choose_pane(panes, rest, seat=seat), Pane):
+            if not holds_only_shell(server, found):
+                return found
+            shell = shell or found.session
+            rest = rest[[_as_tmux_names(name) for name in rest].index(found.session) + 1 :]
+        return NoAgent(tuple(names), say("only a shell runs in {session}", session=shell)) if shell else found
 
 
 class OwnPaneWaker(TmuxWaker):
@@ -182,7 +198,7 @@ def _rank(pane: Pane, seat: str) -> int:
 
 
 def _is_shell(command: str) -> bool:
-    return command.removeprefix("-") in SHELLS
+    return command.removeprefix("-") in (*SHELLS, *_VIEWERS)
 
 
 # Typing ---------------------------------------------------------------------------------------------------------------
@@ -322,29 +338,3 @@ def _wait_for(server: Server, pane_id: str, is_met: Callable[[Screen], bool], *,
         if time.monotonic() >= until:
             return None
         time.sleep(_POLL)
-
-
-# Looking --------------------------------------------------------------------------------------------------------------
-
-
-def look_for(socket: str, names: Sequence[str], text: str, *, seat: str) -> tuple[bool, str]:
-    """Return whether the pane of a seat shows `text` or its agent is working, and what was seen. Nothing is typed."""
-    try:
-        server = Server(socket)
-        found = choose_pane(server.panes(), names, seat=seat)
-        if isinstance(found, NoSession):
-            return False, found.reason
-        screen = server.screen(found.pane_id)
-    except (NoServer, PaneGone, Unanswered) as reason:
-        return False, reason.args[0]
-    if _shows(screen, text):
-        return True, say("{session} shows it", session=found.session)
-    if screens.is_working(screen):
-        return True, say("{session} is working", session=found.session)
-    return False, say("{session} does not show it", session=found.session)
-
-
-def _shows(screen: Screen, name: str) -> bool:
-    """Return whether a name is on the screen as a whole word, also across the end of a row."""
-    alone = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])")
-    return any(alone.search(text) for text in ("\n".join(screen.rows), "".join(row.rstrip() for row in screen.rows)))

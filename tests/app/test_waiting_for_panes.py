@@ -10,7 +10,12 @@ from pathlib import Path
 import pytest
 
 from oracle.app.context import Context
-from oracle.app.delivery import panes
+from oracle.app.delivery import handoffs, panes
+from oracle.app.delivery.deliver import Delivery
+from oracle.app.delivery.deliver import deliver as hand_over
+from oracle.app.delivery.resume import resume
+from oracle.app.delivery.wakeups import reason_of
+from oracle.app.doctor.examine import examine
 from oracle.daemon.serve import Daemon
 from oracle.store.delivery import inbox
 from tests.app.squad import Squad
@@ -165,3 +170,30 @@ def test_a_seat_is_told_in_time_by_a_daemon_too(
     until(lambda: waiters(squad) == [], "the waiter ends")
     Daemon(squad.oracle.root).once()
     assert told(box.read()) == ["Q-1"]
+
+
+def test_a_seat_whose_session_holds_only_a_shell_is_away_until_its_agent_starts(
+    squad: Squad, stage: Stage, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("ORACLE_TMUX_SOCKET", environ["ORACLE_TMUX_SOCKET"])
+    monkeypatch.setenv("ORACLE_WAKE_PATIENCE", "60")
+    pane = stage.session("demo-planner", "PS1='$ ' exec sh")
+    until(lambda: stage.shows(pane).strip() == "$", "the shell has its prompt")
+    squad.ask("Q-1", notifies=False)
+    with Context.open(str(squad.path)) as context:
+        sent = hand_over(context, Delivery("demo", "Q-1", "planner", {"answer": "B."}))
+        assert (sent.wake_up.result, reason_of(sent.wake_up)) == ("waits", "only a shell runs in demo-planner")
+        (listed,) = handoffs.list_all(context).items
+        assert "planner was not woken in 1 try: only a shell runs in demo-planner. Start it in" in listed.action
+        (check,) = [one for one in examine(context) if one.name == "seats"]
+        assert (check.ok, check.detail) == (False, "planner of demo was not woken: only a shell runs in demo-planner")
+        assert waiters(squad) == []
+        assert stage.shows(pane).strip() == "$"
+
+        box, command = stage.box_command()
+        stage.tmux("send-keys", "-t", pane, command, "Enter")
+        until(box.log.exists, "the box was drawn")
+        found = resume(context)
+        assert any("woke planner" in line for line in found.done), found
+        assert told(box.read()) == ["Q-1"]
+        assert [one.ok for one in examine(context) if one.name == "seats"] == [True]

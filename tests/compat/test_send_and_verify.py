@@ -174,3 +174,14 @@ def test_a_wake_up_leaves_no_record_and_no_task(stage: Stage):
     assert prompts.read() == ["[T-1] workflow.md ready"]
     files = [path.name for path in (stage.folder / "home").rglob("*") if path.is_file() and "_state" not in path.parts]
     assert files == ["PROJECT_BINDING.toml"]
+
+
+def test_a_text_for_a_shell_is_typed_and_said(stage: Stage):
+    """The caller gives the text; it is typed as given, as older tools do."""
+    pane = stage.session("demo-planner", "PS1='$ ' exec sh")
+    until(lambda: stage.shows(pane).strip() == "$", "the shell has its prompt")
+    done = send(stage, "--project", "demo", "planner", "T-1 waits")
+    assert (done.returncode, done.stdout) == (0, "SENT: demo-planner\n")
+    assert (
+        done.stderr == "WARN only a shell runs in demo-planner: no agent read the text, which was typed as a command\n"
+    )

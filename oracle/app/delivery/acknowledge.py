@@ -190,8 +190,8 @@ def _dispatches(team: Team, task_id: str, target: str) -> list[Receipt]:
 
 def _pane(context: Context, team: Team, task_id: str, seat: str) -> Sign:
     from oracle.store.root.projects import find_session_names
+    from oracle.wake.looking import look_for
     from oracle.wake.server import tmux_socket
-    from oracle.wake.tmux import look_for
 
     names = find_session_names(context.root, team.project, seat, environ=os.environ)
     held, detail = look_for(tmux_socket(os.environ), names, task_id, seat=seat)

@@ -22,9 +22,10 @@ from oracle.store.delivery import inbox
 from oracle.store.delivery.entries import InboxEntry, InboxKind
 from oracle.store.disk import steps
 from oracle.store.root.projects import find_session_names
+from oracle.wake.looking import find_shell
 from oracle.wake.outcomes import Busy, NoSession, Outcome, Stranded, Woken
 from oracle.wake.server import tmux_socket
-from oracle.wake.tmux import TmuxWaker, check_text, type_into_own_pane
+from oracle.wake.tmux import AgentWaker, TmuxWaker, check_text, type_into_own_pane
 from oracle.wording import say
 
 __all__ = [
@@ -58,15 +59,22 @@ def find_project(context: Context, *, tasks: str = "") -> str:
     return bound[0] if bound else ""
 
 
-def send(context: Context, project: str, seat: str, text: str, *, patience: float, is_forced: bool = False) -> Outcome:
-    """Submit a text in the pane of a seat or session and verify it. `patience` is in seconds; `is_forced` ignores a busy agent."""
+def send(
+    context: Context, project: str, seat: str, text: str, *, patience: float, is_forced: bool = False
+) -> tuple[Outcome, str]:
+    """Submit a text in the pane of a seat or session and verify it. `patience` is in seconds; `is_forced` ignores a busy agent.
+
+    Return the outcome, and the session if only a shell ran in it, which then runs the text as a command.
+    """
     try:
         found = find_session_names(context.root, project, seat, environ=os.environ) if project else ()
     except InvalidName:
         found = ()
-    waker = TmuxWaker(tmux_socket(os.environ))
+    socket, names = tmux_socket(os.environ), tuple(dict.fromkeys((*found, seat)))
+    waker, shell = TmuxWaker(socket), find_shell(socket, names, seat=seat)
     act = waker.force if is_forced else waker.wake
-    return act(tuple(dict.fromkeys((*found, seat))), text, seat=seat, patience=patience)
+    outcome = act(names, text, seat=seat, patience=patience)
+    return outcome, shell if isinstance(outcome, Woken) else ""
 
 
 LONGEST = 30 * 60.0
@@ -95,7 +103,7 @@ def wait(context: Context, project: str, seat: str, *, seconds: float = LONGEST)
     """
     until = time.monotonic() + seconds
     names = find_session_names(context.root, project, seat, environ=os.environ)
-    waker = context.waker = TmuxWaker(tmux_socket(os.environ))
+    waker = context.waker = AgentWaker(tmux_socket(os.environ))
     is_there = True
     while is_there and time.monotonic() < until and _pending(context, project, seat):
         try:

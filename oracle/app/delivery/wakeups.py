@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 PATIENCE = 8.0
 """Seconds that a command waits for a pane, unless `ORACLE_WAKE_PATIENCE` says otherwise."""
 
-_BUSY, ABSENT = ("Busy", "Stranded"), "NoSession"
+_BUSY, NO_AGENT = ("Busy", "Stranded"), "NoAgent"
+ABSENT = ("NoSession", NO_AGENT)
 THERE = (*_BUSY, "another process")
 """The first words of a reason which says that the seat runs and was not woken just now."""
 
@@ -274,6 +275,11 @@ def is_there(outcome: WakeUp) -> bool:
     return outcome.result == "waits" and outcome.detail.startswith(THERE)
 
 
+def is_without_agent(entry: InboxEntry) -> bool:
+    """Return whether a wake-up waits because only a shell runs in the session of its seat."""
+    return entry.last_error.startswith(NO_AGENT) and is_pending(entry)
+
+
 def warn_of(context: Context, outcome: WakeUp) -> None:
     """Warn when a seat was not woken."""
     if outcome.result != "waits":
@@ -314,9 +320,9 @@ def list_pending(context: Context) -> tuple[InboxEntry, ...]:
 def _waker(context: Context) -> Waker:
     if context.waker is None:
         from oracle.wake.server import tmux_socket
-        from oracle.wake.tmux import TmuxWaker
+        from oracle.wake.tmux import AgentWaker
 
-        context.waker = TmuxWaker(tmux_socket(os.environ))
+        context.waker = AgentWaker(tmux_socket(os.environ))
     return context.waker
 
 

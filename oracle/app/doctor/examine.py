@@ -54,6 +54,7 @@ _EXAMINATIONS: tuple[tuple[str, str, Examination], ...] = (
         say("every receipt of a team can be read, and nothing else lies beside them"),
         handoffs.check_receipts,
     ),
+    ("seats", say("none waits for its agent to be started"), handoffs.check_seats),
     ("decisions", say("none is past its deadline"), records.check_overdue),
     ("clock", say("right, as far as the records show"), root_checks.check_clock),
     ("times", say("nothing was changed in the future"), root_checks.check_mtimes),

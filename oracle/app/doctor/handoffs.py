@@ -6,12 +6,15 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
+from oracle.app.delivery.handoffs import last_reason
+from oracle.app.delivery.wakeups import is_without_agent
 from oracle.app.doctor.context import Check, CheckContext, capped, warning
 from oracle.domain.delivery import receipts
 from oracle.domain.names import OPERATOR, is_name
 from oracle.domain.spelling import is_one_slip_off
 from oracle.errors import DiskFailure, OracleError
-from oracle.store.delivery import handoffs
+from oracle.store.delivery import handoffs, inbox
+from oracle.store.delivery.entries import InboxKind
 from oracle.store.disk import folders, steps
 from oracle.store.root import profile
 from oracle.store.root.profile import Profile
@@ -47,6 +50,20 @@ def check_receipts(context: CheckContext) -> Iterator[Check]:
     strays += [(path, "<task>.json") for path in _strays(context.root.responses, _is_response)]
     found += [(path, say("no program reads it; the names are {form}", form=form), rename) for path, form in strays]
     yield from capped(warning("receipts", say("{path}: {why}", path=path, why=why), fix) for path, why, fix in found)
+
+
+def check_seats(context: CheckContext) -> Iterator[Check]:
+    """Report seats whose wake-up waits because only a shell runs in their session."""
+    waiting = inbox.read(context.root, context.now_ns / 1e9, InboxKind.WAKE).waiting
+    away = {(one.text("project"), one.text("seat")): one for one in waiting if is_without_agent(one)}
+    yield from capped(
+        warning(
+            "seats",
+            say("{seat} of {project} was not woken: {reason}", seat=seat, project=project, reason=last_reason(entry)),
+            say("Start its agent there, then run `oracle resume`"),
+        )
+        for (project, seat), entry in sorted(away.items())
+    )
 
 
 def _strays(folder: str, is_read: Callable[[str], object]) -> Iterator[str]:

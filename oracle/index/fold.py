@@ -33,6 +33,7 @@ _NO_CYRILLIC = "[^\u0400-\u04ff]+"
 _PLAIN = {code: chr(code).lower() if chr(code).isalnum() else " " for code in range(128)}
 _SIGNS = "[\u00a0\u2010-\u2015\u2018-\u201f\u2022\u2026\u2190-\u21ff\u2500-\u257f\u3000-\u3002\uff01\uff0c\uff1a\uff1b\uff1f]+"
 """Signs that are in much text and in no word: a text of ASCII but for them is read as ASCII."""
+_HUMP = "[A-Z]+(?![a-z])[0-9]*|[A-Z]?[a-z]+[0-9]*"
 _STEM = 4
 """Characters that a rough stem keeps at least."""
 
@@ -182,6 +183,14 @@ def tokens(text: str) -> list[str]:
 def pairs(run: str) -> list[str]:
     """Return the overlapping pairs of characters of a run; none of a single character."""
     return [run[at : at + 2] for at in range(len(run) - 1)]
+
+
+def humps(word: str) -> tuple[str, ...]:
+    """Return the words of an identifier in small letters: `http` and `server` of `HTTPServer`; () of any other word."""
+    if not word.isascii() or word.islower() or word.isupper():
+        return ()
+    found = tuple(part.lower() for part in compiled(_HUMP).findall(word))
+    return found if len(found) > 1 and min(map(len, found)) > 1 and "".join(found) == word.lower() else ()
 
 
 def count_row(words: Sequence[str], row: tuple[str, ...]) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import zlib
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -453,6 +454,17 @@ def test_a_name_that_no_record_holds_is_not_answered(root: Path, oracle: Oracle)
     assert (reply.status, reply.unknown) == ("not_in_memory_db", ("Kafka",))
     assert reply.nearest[0].record.slug == f"{BUILDER}/retry"
     assert "8 records and the facts were searched" in reply.reason
+
+
+@pytest.mark.parametrize(("said", "asked"), [*permutations(("RetryBudget", "retry budget", "retry_budget"), 2)])
+def test_an_identifier_and_its_words_are_one_name(tmp_path: Path, said: str, asked: str) -> None:
+    put(tmp_path, "projects/p/builder/a", f"# Orders\n\nThe {said} allows five tries.\n")
+    put(tmp_path, "projects/p/builder/b", "# Tries\n\nA try takes a second.\n")
+    with Oracle.open(str(tmp_path)) as oracle:
+        reply = oracle.answer(f"How many tries does the {asked} allow?")
+        assert reply.unknown == ()
+        assert {item.record.slug for item in reply.claims} >= {"projects/p/builder/a"}
+        assert oracle.answer("How many tries does the RetryQuota allow?").unknown == ("RetryQuota",)
 
 
 def test_the_name_of_a_file_is_no_name_that_no_record_holds(root: Path, oracle: Oracle) -> None:

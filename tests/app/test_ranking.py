@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,20 @@ def test_the_day_that_is_named_comes_first(root: Path) -> None:
         ("It runs in k8s.", "kubernetes"),
         ("Rows are retained for a month.", "retention"),
         ("The database of the app.", "application db"),
+        *permutations(
+            ("retry policy", "RetryPolicy", "retryPolicy", "retry_policy", "retry-policy", "RETRY_POLICY"), 2
+        ),
+        *permutations(("http server pool", "HTTPServerPool", "http_server_pool"), 2),
+        ("It is in RetryPolicies.", "the retry policy"),
+        ("It ended with OutOfMemory.", "what is out of memory"),
+        ("It runs in nodejs.", "Node.js"),
+        *permutations(("index", "indices", "indexes"), 2),
+        *permutations(("matrix", "matrices"), 2),
+        *permutations(("criterion", "criteria"), 2),
+        *permutations(("analysis", "analyses"), 2),
+        *permutations(("schema", "schemata", "schemas"), 2),
+        *permutations(("alias", "aliases"), 2),
+        *permutations(("child", "children"), 2),
     ],
 )
 def test_a_word_is_found_however_it_is_written(root: Path, said: str, asked: str) -> None:

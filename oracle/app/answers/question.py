@@ -198,10 +198,10 @@ def _is_known(connection: Connection, name: str, filters: Mapping[str, str]) -> 
 
 def _held(connection: Connection, terms: Sequence[Term]) -> list[Term]:
     """Return the terms that a record has, in whatever form."""
-    stems = candidates.stemmer().stems(token for term in terms for token in (*term.tokens, *term.also))
+    stems = candidates.stemmer().stems(token for term in terms for form in term.forms for token in form)
     found = candidates.frequencies(connection, stems.values())
     held = {token for token, stem in stems.items() if found[stem][0]}
-    return [term for term in terms if held.issuperset(term.tokens) or not held.isdisjoint(term.also)]
+    return [term for term in terms if any(map(held.issuperset, term.forms))]
 
 
 def _absent(connection: Connection, held: int, terms: int) -> float:
@@ -248,11 +248,11 @@ def _without_names(text: str, names: Sequence[str]) -> str:
 
 
 def _expression(name: str) -> str:
-    """Return what the index is asked for a name; a version may be written with its `v` or without."""
-    version = _VERSION.fullmatch(name)
-    return (
-        " OR ".join(fold.quote(f"{sign}{version[2]}") for sign in ("", "v")) if version else fold.match_expression(name)
-    )
+    """Return what the index is asked for a name: a version with its `v` or without, an identifier as one word or several."""
+    if version := _VERSION.fullmatch(name):
+        return " OR ".join(fold.quote(f"{sign}{version[2]}") for sign in ("", "v"))
+    apart = " ".join(fold.humps(name))
+    return fold.match_expression(name) + (f" OR {fold.quote(apart)}" if apart else "")
 
 
 def stem_of(word: str) -> str:

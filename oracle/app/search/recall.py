@@ -134,21 +134,24 @@ class Recall:
 
     def _count_words(self) -> tuple[dict[str, int], Statistics]:
         """Return how many records match each expression of the question, and how rare its words are."""
-        terms = self._question.terms
-        stems = candidates.stemmer().stems(token for term in terms for token in (*term.tokens, *term.also))
+        terms, joined = self._question.terms, self._question.joined
+        words = [*(token for term in terms for form in term.forms for token in form), *(one.token for one in joined)]
+        stems = candidates.stemmer().stems(words)
         characters = [term.tokens[0] for term in terms if term.expression.endswith("*")]
         frequencies = candidates.frequencies(self._connection, stems.values(), characters)
-        rows = {
-            term.tokens: candidates.holding(self._connection, term.expression)
-            for term in terms
-            if len(term.tokens) > 1 and term.weight == 1 and all(frequencies[stems[token]][0] for token in term.tokens)
-        }
-        counts = {
-            term.expression: rows.get(term.tokens, min(frequencies[stems[token]][0] for token in term.tokens))
-            + sum(frequencies[stem][0] for stem in {stems[token] for token in term.also})
-            for term in terms
-            if term.expression
-        }
+        counts: dict[str, int] = {}
+        rows: dict[tuple[str, ...], int] = {}
+        for term in terms:
+            forms = {tuple(stems[token] for token in form) for form in term.forms}
+            count = sum(min(frequencies[stem][0] for stem in form) for form in forms)
+            if count and term.weight == 1 and any(len(form) > 1 for form in forms):
+                count = rows[term.tokens] = candidates.holding(self._connection, term.expression)
+            if term.expression:
+                counts[term.expression] = count
+        self._question = replace(
+            self._question, joined=tuple(one for one in joined if frequencies[stems[one.token]][0])
+        )
+        counts.update((one.expression, frequencies[stems[one.token]][0]) for one in self._question.joined)
         records = candidates.size(self._connection)
         return counts, Statistics(records, frequencies | self._translate(counts, records), rows)
 

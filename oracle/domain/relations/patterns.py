@@ -136,6 +136,7 @@ def _synonyms() -> dict[str, tuple[str, ...]]:
 
 
 def synonyms(word: str) -> tuple[str, ...]:
-    """Return the words to look for beside one in lower case, with or without the `s` of the plural; () for most."""
+    """Return the words to look for beside one in lower case, with or without the ending of the plural; () for most."""
     known = _synonyms()
-    return known.get(word) or known.get(word.removesuffix("s"), ())
+    singular = (word.removesuffix(ending) for ending in ("s", "es"))
+    return known.get(word) or next((known[one] for one in singular if one in known), ())

@@ -42,15 +42,17 @@ def holders(
 def naming(connection: sqlite3.Connection, slugs: Collection[str], names: Collection[str]) -> set[str]:
     """Return those of these records that hold a word which begins with one of the names, in their text, title or path.
 
-    The full-text index knows no signs, so what it finds for a name with some (`C++`) is read again.
+    An identifier may be there as its words: `retry policy` for `RetryPolicy`. The full-text index knows no signs, so what it
+    finds for a name with some (`C++`) is read again.
     """
-    expression = " OR ".join(f"{fold.quote(fold.fold(name))}*" for name in names)
+    apart = [" ".join(words) for words in map(fold.humps, names) if words]
+    expression = " OR ".join([*(f"{fold.quote(fold.fold(name))}*" for name in names), *map(fold.quote, apart)])
     rows = connection.execute(
         "SELECT slug, passage.title, passage.body FROM passage JOIN record ON record.id = passage.rowid"  # noqa: S608
         f" WHERE passage MATCH ? AND slug IN ({marks(slugs)})",
         (expression, *slugs),
     ).fetchall()
-    small = [name.lower() for name in names]
+    small = [*(name.lower() for name in names), *apart]
     held = {slug for slug in slugs if any(name in slug.lower() for name in small)}
     plain = [name for name in small if not compiled(SIGNED).fullmatch(name)]
     if len(plain) == len(small):

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from functools import cache
+from itertools import islice
 
 from oracle.domain import tables
 from oracle.domain.compiling import compiled
@@ -92,6 +93,10 @@ _COMPOUND = r"[a-z]{2,}(?:-[a-z]{2,})+"
 _MARKED = r"(?<![\w.:/@#+-])[a-z0-9][a-z0-9-]*(?:[_.:/]+[a-z0-9-]+)+|(?<![\w.:/@#+-])[a-z](?:\+\+|#)(?![\w+#])"
 _MARKS = frozenset("_.:/+#")
 """Characters without one of which it matches nothing."""
+_ROW = r"(?<![^\W_])[A-Za-z]{2,}(?:[ -]+[A-Za-z]{2,})+(?![^\W_])"
+"""Neighbouring words that an identifier may be made of."""
+_MOST_JOINED, _JOINS = 3, 32
+"""How many neighbouring words are joined, and how many of these are looked for."""
 _SINGLE = 0.4
 """Weight of one character of a longer run: it says little, but finds other words for the same."""
 _WHOLE = 1e-6
@@ -104,7 +109,7 @@ _LONGEST = 4_000
 
 @value
 class Term:
-    """What is looked for: `tokens` in a row (mostly one), or one of the words `also` in place of the one token.
+    """What is looked for: `tokens` in a row (mostly one), or one of the rows `also` in their place.
 
     `expression` is for the full-text index, "" for the ranking alone.
     """
@@ -112,7 +117,25 @@ class Term:
     tokens: tuple[str, ...]
     expression: str
     weight: float
-    also: tuple[str, ...] = ()
+    also: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def forms(self) -> tuple[tuple[str, ...], ...]:
+        """The rows of tokens that stand for it."""
+        return (self.tokens, *self.also)
+
+
+@value
+class JoinedWords:
+    """Neighbouring words written as one, as in an identifier, for the terms number `of`."""
+
+    token: str
+    of: tuple[int, ...]
+
+    @property
+    def expression(self) -> str:
+        """What the full-text index is asked."""
+        return fold.quote(self.token)
 
 
 @value
@@ -129,13 +152,14 @@ class Translation:
 class SearchQuery:
     """The terms in the order of the question, its dates, and the shapes of answers that it asks for.
 
-    `translations` are words in the other language for its own, as far as records hold them.
+    `joined` are neighbouring words as one, and `translations` words in the other language, as far as records hold them.
     """
 
     text: str
     terms: tuple[Term, ...]
     days: tuple[Day, ...]
     shapes: frozenset[str]
+    joined: tuple[JoinedWords, ...] = ()
     translations: tuple[Translation, ...] = ()
 
     @property
@@ -179,7 +203,14 @@ def parse_query(text: str) -> SearchQuery:
     """Read a person's words, without context that a hook added. Any text is a query; one of punctuation alone has no terms."""
     text = (envelope.strip(text) if "<" in text else text)[:_LONGEST].replace("\0", " ")
     small = text.lower()
-    return SearchQuery(text, tuple(_terms(text)), tuple(days_in(text)), frozenset(_shapes_asked_for(small)))
+    terms = tuple(_terms(text))
+    return SearchQuery(
+        text,
+        terms,
+        tuple(days_in(text)),
+        frozenset(_shapes_asked_for(small)),
+        tuple(islice(_join(text, terms), _JOINS)),
+    )
 
 
 def _shapes_asked_for(small: str) -> Iterator[str]:
@@ -227,8 +258,8 @@ def _read(part: list[str]) -> list[Term]:
     """Return the terms of one run of characters or of the words between two blanks."""
     if not fold.is_run(part[0]):
         words = tuple(word for token in part for word in tokens(token))
-        also = synonyms(words[0]) if len(words) == 1 else ()
-        wanted = " OR ".join(fold.quote(word) for word in (" ".join(part), *also))
+        also = _other_forms(part, words)
+        wanted = " OR ".join(fold.quote(" ".join(form)) for form in (part, *also))
         return [Term(words, f"({wanted})" if also else wanted, 1.0, also)] if words else []
     run = lower(part[0])
     table = tables.load("query")
@@ -237,6 +268,27 @@ def _read(part: list[str]) -> list[Term]:
     found = [term for piece in rest for term in _read_run(piece)]
     phrases = [pairs(piece) for piece in (*rest, run) if 2 < len(piece) <= _SHORT]
     return found + [Term(tuple(phrase), fold.quote(" ".join(phrase)), _WHOLE) for phrase in phrases]
+
+
+def _other_forms(part: list[str], words: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """Return the rows to look for in place of a word or an identifier: its kin, its parts in a row, or its parts as one."""
+    if len(words) > 1:
+        return (("".join(words),),) if len(words) <= _MOST_JOINED and all(word[0].isalpha() for word in words) else ()
+    kin = tuple((word,) for word in synonyms(words[0])) if words else ()
+    humps = fold.humps(part[0])
+    return (*kin, humps) if humps else kin
+
+
+def _join(text: str, terms: Sequence[Term]) -> Iterator[JoinedWords]:
+    """Yield each two and three neighbouring words as one: `RetryPolicy` holds both words of `retry policy`."""
+    numbers = {term.tokens[0]: number for number, term in enumerate(terms) if len(term.tokens) == 1}
+    for row in compiled(_ROW).findall(text):
+        words = row.lower().replace("-", " ").split()
+        for size in range(2, _MOST_JOINED + 1):
+            for at in range(len(words) - size + 1):
+                some = words[at : at + size]
+                if some[0] in numbers and some[-1] in numbers:
+                    yield JoinedWords("".join(some), tuple(sorted({numbers[word] for word in some if word in numbers})))
 
 
 def _read_run(run: str) -> list[Term]:

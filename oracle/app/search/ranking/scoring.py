@@ -72,20 +72,23 @@ class Ranking:
         self._own = len(question.terms)
         self._means = {number: one.of for number, one in enumerate(question.translations, self._own)}
         """For each word in the other language the terms that it means."""
-        asked = [
-            *((term.tokens, term.also) for term in question.terms),
-            *((one.tokens, ()) for one in question.translations),
-        ]
-        keys = stem(word for own, also in asked for word in (*own, *also) if not is_run(word))
-        self._keys = [tuple(keys.get(word) or word for word in own) for own, _ in asked]
-        self._also = [
-            frozenset(keys[word] for word in also) - set(own) for (_, also), own in zip(asked, self._keys, strict=True)
-        ]
-        self._tokens = [own for own, _ in asked]
+        asked = [*(term.forms for term in question.terms), *((one.tokens,) for one in question.translations)]
+        words = [word for forms in asked for form in forms for word in form if not is_run(word)]
+        keys = stem([*words, *(one.token for one in question.joined)])
+        forms_of = [[tuple(keys.get(word) or word for word in form) for form in forms] for forms in asked]
+        self._keys = [own for own, *_ in forms_of]
+        self._also = [frozenset(also) - {own} for own, *also in forms_of]
+        self._joined = {keys[one.token]: one.of for one in question.joined}
+        self._tokens = [own for own, *_ in asked]
         self._frequencies = [self._frequency(statistics, number) for number in range(len(asked))]
-        self._rows = [(number, keys) for number, keys in enumerate(self._keys) if len(keys) > 1]
+        self._rows = [
+            (number, form)
+            for number, own in enumerate(self._keys)
+            for form in (own, *sorted(self._also[number]))
+            if len(form) > 1
+        ]
         self._key_of: dict[str, str] = {}
-        self._term_of = self._read_words(stem)
+        self._terms_of = self._read_words(stem)
         self._forms: dict[str, list[str]] = {}
         for word, key in self._key_of.items():
             self._forms.setdefault(key, []).append(word)
@@ -118,17 +121,19 @@ class Ranking:
         row = statistics.rows.get(self._tokens[number])
         if row is not None:
             return row, row
-        own, also = (
-            [statistics.frequencies.get(key, (0, 0)) for key in keys]
-            for keys in (self._keys[number], self._also[number])
+        forms = [
+            [statistics.frequencies.get(key, (0, 0)) for key in form]
+            for form in (self._keys[number], *self._also[number])
+        ]
+        return sum(min(count for count, _ in form) for form in forms), sum(
+            min(times for _, times in form) for form in forms
         )
-        records = min(count for count, _ in own) + sum(count for count, _ in also)
-        return records, min(times for _, times in own) + sum(times for _, times in also)
 
-    def _read_words(self, stem: Callable[..., dict[str, str]]) -> dict[str, int]:
-        """Return the term that each word means. A stem begins as its words do, but for its last letter."""
-        singles = {key: number for number, keys in enumerate(self._also) for key in keys}
-        singles.update((key[0], number) for number, key in reversed(list(enumerate(self._keys))) if len(key) == 1)
+    def _read_words(self, stem: Callable[..., dict[str, str]]) -> dict[str, tuple[int, ...]]:
+        """Return the terms that each word means. A stem begins as its words do, but for its last letter."""
+        singles = {form[0]: (number,) for number, forms in enumerate(self._also) for form in forms if len(form) == 1}
+        singles.update((key[0], (number,)) for number, key in reversed(list(enumerate(self._keys))) if len(key) == 1)
+        singles.update((key, tuple(sorted({*singles.get(key, ()), *of}))) for key, of in self._joined.items())
         wanted = {*singles, *(key for _, row in self._rows for key in row)}
         whole = {key for key in wanted if len(key) == 1 or is_run(key)}
         beginnings = sorted({key[:-1] if len(key) > 2 else key for key in wanted - whole})
@@ -140,17 +145,19 @@ class Ranking:
         """Return for each passage how often each term occurs in it."""
         found: dict[int, dict[int, int]] = {}
         postings = page.postings
-        for word, number in self._term_of.items():
+        for word, numbers in self._terms_of.items():
             if word not in postings:
                 continue
-            for at in page.holding(word):
-                terms = found.setdefault(at, {})
-                terms[number] = terms.get(number, 0) + 1
+            for number in numbers:
+                for at in page.holding(word):
+                    terms = found.setdefault(at, {})
+                    terms[number] = terms.get(number, 0) + 1
         for number, row in self._rows:
             places = [{at for word in self._forms.get(key, ()) for at in page.holding(word)} for key in row]
             for at in set.intersection(*places) if all(places) else ():
                 if times := self._times(tokens(page.passages[at].text), row):
-                    found.setdefault(at, {})[number] = times
+                    terms = found.setdefault(at, {})
+                    terms[number] = terms.get(number, 0) + times
         return found
 
     def _with_beside(self, source: int) -> dict[int, dict[int, int]]:
@@ -268,12 +275,11 @@ class Ranking:
         if self._key_of.keys().isdisjoint(words):
             return found
         for word in words:
-            if word in self._term_of:
-                number = self._term_of[word]
+            for number in self._terms_of.get(word, ()):
                 found[number] = found.get(number, 0) + 1
         for number, row in self._rows:
             if len(words) >= len(row) and (times := self._times(words, row)):
-                found[number] = times
+                found[number] = found.get(number, 0) + times
         return found
 
     def covered(self, source: int, numbers: Iterable[int]) -> frozenset[int]:

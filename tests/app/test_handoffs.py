@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from oracle.app.delivery import listed
 from oracle.app.delivery import story as stories
 from oracle.app.delivery.deliver import Delivery
 from oracle.app.journal import events, follow
+from oracle.domain.delivery import handoffs as domain
 from oracle.domain.delivery.receipts import ReceiptKind, new_receipt, receipt_name, render_receipt
 from oracle.errors import Conflict, DiskFailure, NoProfile, NotFound, UsageError
 from oracle.store import journal
@@ -385,3 +387,14 @@ def test_a_malformed_receipt_keeps_resume_from_nothing_else(
     assert bad.read_bytes() == before
     assert f"{bad.name}.consumed" not in squad.receipts()
     assert squad.states()["Q-2"] in ("consumed", "unacknowledged")
+
+
+def test_the_state_of_a_handoff_is_worked_out_once_for_a_list(squad: Squad, monkeypatch: pytest.MonkeyPatch):
+    for number in range(3):
+        squad.ask(f"Q-{number}")
+    worked_out = []
+    state = domain.state
+    monkeypatch.setattr(domain, "state", lambda pieces: worked_out.append(pieces) or state(pieces))
+    found = squad.oracle.handoffs()
+    told = [item.as_json() for item in found.items], listed.rows(found.items, 80), listed.captions(found.items)
+    assert len(told[0]) == len(worked_out) == 3

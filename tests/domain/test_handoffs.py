@@ -7,7 +7,7 @@ from itertools import chain, combinations
 
 import pytest
 
-from oracle.domain.delivery.handoffs import Handoff, HandoffStep, Party, Piece, is_stale, state
+from oracle.domain.delivery.handoffs import HandoffStep, Party, Piece, is_stale, join, state
 
 # One row a state: the files that must be there (upper case) and those that must not (lower case); the rest is free.
 # d/D dispatch, k/K claim, e/E expired claim, s/S claim of the memory seat, x/X consumed, r/R response, c/C completion, a/A acked,
@@ -95,4 +95,4 @@ def test_a_handoff_grows_stale_by_what_it_waits_for() -> None:
     ],
 )
 def test_the_seat_that_acts_next_is_named(pieces: set[Piece], seat: str) -> None:
-    assert Handoff("T1", "planner", "memory", frozenset(pieces)).next_seat() == seat
+    assert join("T1", "planner", "memory", pieces).next_seat() == seat

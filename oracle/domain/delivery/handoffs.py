@@ -225,12 +225,14 @@ class Unreached:
 
 @value
 class Handoff:
-    """One task between two seats, as its files tell it."""
+    """One task between two seats, as its files tell it: see `join`."""
 
     task_id: str
     asker: str
     answerer: str
     pieces: frozenset[Piece]
+    state: State
+    """How far it is, worked out once."""
     dispatch: Receipt | None = None
     completion: Receipt | None = None
     changed_at: float = 0.0
@@ -256,25 +258,6 @@ class Handoff:
         return "" if receipt is None or self.state.party is Party.NOBODY else receipt.since
 
     @property
-    def state(self) -> State:
-        """How far it is."""
-        found = state(self.pieces)
-        if found.step is HandoffStep.UNNOTIFIED and self.unreached is not None:
-            found = self._go_on_without(found, self.unreached)
-        if found.step is HandoffStep.UNANSWERED and self.dispatch is not None and self.dispatch.is_superseded:
-            return State(HandoffStep.SUPERSEDED, *_STATES[HandoffStep.SUPERSEDED])
-        if found.party is Party.ANSWERER and self.dispatch is not None and self.dispatch.asks_people:
-            return replace(found, action=_DECIDE)
-        return found
-
-    def _go_on_without(self, found: State, unreached: Unreached) -> State:
-        """Return the state of a handoff whose wake-up can't be sent now: the seat acts without it."""
-        if self.completion is not None:
-            advice = unreached.advise(self.asker, is_answered=True)
-            return replace(found, party=Party.ASKER, action=advice)
-        return replace(found, party=Party.ANSWERER, action=unreached.advise(self.answerer, is_answered=False))
-
-    @property
     def next_step(self) -> Sentence:
         """What happens next, in two words, and who does it."""
         seat = self.next_seat()
@@ -293,3 +276,43 @@ class Handoff:
         """Return the seat that acts next, or "oracle", "operator" or "" when none does."""
         parties = {Party.ASKER: self.asker, Party.ANSWERER: self.answerer, Party.NOBODY: ""}
         return parties.get(self.state.party, self.state.party.value)
+
+
+def join(
+    task_id: str,
+    asker: str,
+    answerer: str,
+    pieces: Collection[Piece],
+    *,
+    dispatch: Receipt | None = None,
+    completion: Receipt | None = None,
+    changed_at: float = 0.0,
+    problems: tuple[str, ...] = (),
+    unreached: Unreached | None = None,
+) -> Handoff:
+    """Return the handoff of these files, with its state."""
+    given = (dispatch, completion, changed_at, problems, unreached)
+    made = Handoff(task_id, asker, answerer, frozenset(pieces), state(pieces), *given)
+    found = _state_in(made)
+    return made if found is made.state else replace(made, state=found)
+
+
+def _state_in(handoff: Handoff) -> State:
+    """Return how far a handoff is, by its files, its dispatch and whether its seat can be woken."""
+    found, asked = handoff.state, handoff.dispatch
+    if found.step is HandoffStep.UNNOTIFIED and handoff.unreached is not None:
+        found = _without_wake_up(handoff, handoff.unreached)
+    if found.step is HandoffStep.UNANSWERED and asked is not None and asked.is_superseded:
+        return State(HandoffStep.SUPERSEDED, *_STATES[HandoffStep.SUPERSEDED])
+    if found.party is Party.ANSWERER and asked is not None and asked.asks_people:
+        return replace(found, action=_DECIDE)
+    return found
+
+
+def _without_wake_up(handoff: Handoff, unreached: Unreached) -> State:
+    """Return the state of a handoff whose wake-up can't be sent now: the seat acts without it."""
+    if handoff.completion is not None:
+        advice = unreached.advise(handoff.asker, is_answered=True)
+        return replace(handoff.state, party=Party.ASKER, action=advice)
+    advice = unreached.advise(handoff.answerer, is_answered=False)
+    return replace(handoff.state, party=Party.ANSWERER, action=advice)

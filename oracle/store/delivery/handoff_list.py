@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator
 from datetime import datetime
 
 from oracle.domain.delivery import receipts
-from oracle.domain.delivery.handoffs import Handoff, Piece, Unreached
+from oracle.domain.delivery.handoffs import Handoff, Piece, Unreached, join
 from oracle.domain.delivery.receipts import CLAIM, CONSUMED, Receipt, ReceiptKind, ReceiptName
 from oracle.domain.values import replace, value
 from oracle.errors import DiskFailure
@@ -253,16 +253,16 @@ def _join(dispatch: _Files | None, completion: _Files | None, *, folder: str, no
         pieces.add(Piece.NOTIFIED)
     times = [time for item in (dispatch, completion) if item for time in item.times.values()]
     problems = [text for receipt in (asked, answered) if receipt for text in receipt.problems]
-    return Handoff(
+    return join(
         task_id,
         asker,
         answerer,
-        frozenset(pieces),
-        asked,
-        answered,
-        max(times, default=0.0),
-        tuple(problems),
-        around.unreached(task_id, woken),
+        pieces,
+        dispatch=asked,
+        completion=answered,
+        changed_at=max(times, default=0.0),
+        problems=tuple(problems),
+        unreached=around.unreached(task_id, woken),
     )
 
 

@@ -68,6 +68,8 @@ class Table:
 
     What is stacked comes below its row, each on one line of its own.
     """
+    kept: int = -1
+    """The column that is cut last on one line, and in its middle."""
     captions: Sequence[str] = ()
     """What a terminal prints above each row, "" for nothing."""
 
@@ -101,10 +103,12 @@ def _draw(table: Table) -> str:
     shown = [at for at in range(len(heads)) if at not in under and any(row[at] for row in rows)]
     width = {at: max(cells(row[at]) for row in (heads, *rows)) for at in shown}
     if table.is_one_line:
-        width = squeeze(width, columns() - len(_GAP) * (len(shown) - 1), prose=len(heads) - 1)
+        width = squeeze(width, columns() - len(_GAP) * (len(shown) - 1), prose=len(heads) - 1, kept=table.kept)
         heads = [cut(head, width.get(at, 0)) for at, head in enumerate(heads)]
         wide = {**width, **dict.fromkeys(under, columns() - len(_GAP))}
-        rows = [[cut(cell, wide.get(at, 0), keeps_end=not at) for at, cell in enumerate(row)] for row in rows]
+        rows = [
+            [cut(cell, wide.get(at, 0), keeps_end=at in (0, table.kept)) for at, cell in enumerate(row)] for row in rows
+        ]
     last = [at for at in table.stacked if at in width]
     if not last and sum(width.values()) + len(_GAP) * (len(shown) - 1) > columns():
         last = [max(shown, key=lambda at: width[at])]

@@ -13,7 +13,7 @@ NARROWEST = 20
 _LONGEST_NAME = 32
 """Columns that a terminal gives to the name of a record, if so many are enough to tell it from the others."""
 
-_LEAST_PROSE = 10
+_LEAST, _LEAST_PROSE = 4, 10
 """Columns of a text below which names beside it become narrower too."""
 
 _SPARE = 6
@@ -55,9 +55,15 @@ def padded(text: str, width: int) -> str:
     return text + " " * (width - cells(text))
 
 
-def squeeze(widths: dict[int, int], room: int, *, prose: int = -1) -> dict[int, int]:
-    """Return widths that take at most so much room together: a column of `prose` becomes narrower first, then the widest."""
+def squeeze(widths: dict[int, int], room: int, *, prose: int = -1, kept: int = -1) -> dict[int, int]:
+    """Return widths that take at most so much room together: a column of `prose` becomes narrower first, then the widest.
+
+    A column that is `kept` stays as it is while the others have some letters each.
+    """
     found = dict(widths)
+    if kept in found:
+        own = min(found.pop(kept), max(room - _LEAST * len(found), 1))
+        return {kept: own, **squeeze(found, room - own, prose=prose)} if found else {kept: own}
     if prose in found:
         found[prose] = max(min(found[prose], _LEAST_PROSE), found[prose] - max(0, sum(found.values()) - room))
     while sum(found.values()) > room and max(found.values()) > 1:

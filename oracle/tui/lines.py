@@ -79,18 +79,25 @@ def fitted(line: Line, width: int) -> Line:
     return replace(line, pieces=tuple(kept))
 
 
-def table(headings: Sequence[str], rows: Sequence[TableRow], width: int, *, prose: int = -1) -> list[Line]:
-    """Return rows in columns below their headings. Columns without any text are left out; `prose` becomes narrower first."""
+def table(
+    headings: Sequence[str], rows: Sequence[TableRow], width: int, *, prose: int = -1, kept: int = -1
+) -> list[Line]:
+    """Return rows in columns below their headings. Columns without any text are left out.
+
+    The column `prose` becomes narrower first, and `kept` last: it and the first are then cut in their middle.
+    """
     if not rows:
         return []
     heads = list(map(visible, headings))
     shown = [list(map(visible, row.texts)) for row in rows]
     used = [at for at in range(len(heads)) if any(texts[at] for texts in shown)]
     wanted = {at: min(width, max(cells(texts[at]) for texts in (heads, *shown))) for at in used}
-    widths = squeeze(wanted, max(width - len(GAP) * (len(used) - 1), len(used)), prose=prose)
+    widths = squeeze(wanted, max(width - len(GAP) * (len(used) - 1), len(used)), prose=prose, kept=kept)
 
     def join(texts: Sequence[str]) -> str:
-        return GAP.join(padded(cut(texts[at], widths[at]), widths[at]) for at in used).rstrip()
+        return GAP.join(
+            padded(cut(texts[at], widths[at], keeps_end=kept >= 0 and at in (0, kept)), widths[at]) for at in used
+        ).rstrip()
 
     lines = [replace(row.line, pieces=((join(texts), row.style),)) for row, texts in zip(rows, shown, strict=True)]
     return [Line(((join(heads), FAINT),)), *lines]

@@ -75,7 +75,7 @@ class NowPane:
             TableRow((seat.project, seat.seat, seat.machine, self._ago(seat.last_seen), str(seat.queue)))
             for seat in self.now.seats
         ]
-        yield from table(say_each("project", "seat", "machine", "last seen", "queue"), rows, width)
+        yield from table(say_each("project", "seat", "machine", "last seen", "queue"), rows, width, kept=1)
 
     def _problems(self, width: int) -> Iterator[Line]:
         for problem in self.now.problems[:MOST_PROBLEMS]:
@@ -102,7 +102,7 @@ def _handoffs(items: Sequence[ListedHandoff], width: int) -> Iterator[Line]:
     cells = [texts[at][: listed.QUESTION] if is_narrow else texts[at] for at in range(len(items))]
     styles = [WARNING if item.is_stale else PLAIN for item in items]
     rows = [TableRow(*row) for row in zip(cells, [Line(handoff=item) for item in items], styles, strict=True)]
-    head, *lines = table(listed.HEADINGS[: len(cells[0])], rows, width, prose=listed.QUESTION)
+    head, *lines = table(listed.HEADINGS[: len(cells[0])], rows, width, prose=listed.QUESTION, kept=listed.NEXT_STEP)
     yield head
     for at, line in enumerate(lines):
         if captions[at]:

@@ -44,16 +44,37 @@ def team(tmp_path: Path) -> Squad:
     return squad
 
 
+def shown(team: Squad, stage: Stage, columns: int, *words: str) -> list[str]:
+    """Return the lines that a command prints in a real pane."""
+    command = [sys.executable, "-c", START, *words, "--memory-dir", str(team.path)]
+    done = stage.folder / "done"
+    environ = f"PYTHONPATH={CHECKOUT} ORACLE_TMUX_SOCKET=none HOME={shlex.quote(str(team.home))}"
+    line = f"env -u COLUMNS -u LINES {environ} {shlex.join(command)}; touch {shlex.quote(str(done))}; sleep 600"
+    pane = stage.session("look", line, size=(columns, 40))
+    until(done.exists, "it is printed")
+    return [line for line in stage.shows(pane).splitlines() if line.strip()]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("command", ["handoffs", "watch --once"])
+@pytest.mark.parametrize("columns", [40, 50, 60, 72, 80])
+def test_the_seat_that_acts_next_is_seen_in_any_width(
+    team: Squad, tmp_path: Path, stage: Stage, columns: int, command: str, language: str
+):
+    other = Squad(tmp_path, seats=("memory", "planner", "builder-12"), project="storefront-arena")
+    other.ask("REBUILD-THE-INDEX-OF-THE-SHOP", target="builder-12", kind="task", notifies=False)
+    lines = shown(team, stage, columns, *command.split(), "--lang", language)
+    assert max(map(cell_len, lines)) <= columns
+    rows = [line for line in lines if line.startswith(("Q-", "T-", "REBU"))]
+    read, answer = {"en": ("read: ", "answer: "), "zh": ("阅读：", "答复：")}[language]
+    steps = (f"{answer}memory", f"{answer}builder ", f"{answer}builder-12", f"{read}planner")
+    assert [sum(step in f"{row} " for row in rows) for step in steps] == [2, 1, 1, 2], lines
+
+
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("columns", [40, 60, 80, 120])
 def test_each_handoff_is_one_line_of_a_real_pane(team: Squad, stage: Stage, columns: int, language: str):
-    words = [sys.executable, "-c", START, "handoffs", "--memory-dir", str(team.path), "--lang", language]
-    done = stage.folder / "done"
-    environ = f"PYTHONPATH={CHECKOUT} ORACLE_TMUX_SOCKET=none HOME={shlex.quote(str(team.home))}"
-    command = f"env -u COLUMNS -u LINES {environ} {shlex.join(words)}; touch {shlex.quote(str(done))}; sleep 600"
-    pane = stage.session("look", command, size=(columns, 30))
-    until(done.exists, "the listing is printed")
-    lines = [line for line in stage.shows(pane).splitlines() if line.strip()]
+    lines = shown(team, stage, columns, "handoffs", "--lang", language)
     head, rule, *rows = lines
     assert rule == "─" * columns
     questions = [row for row in rows if row.startswith("  ")]
@@ -102,6 +123,9 @@ def test_the_widest_columns_become_narrower():
     assert squeeze({0: 24, 1: 8, 3: 40}, 60, prose=3) == {0: 24, 1: 8, 3: 28}
     assert squeeze({0: 24, 1: 8, 3: 40}, 40, prose=3) == {0: 22, 1: 8, 3: 10}
     assert sum(squeeze({0: 90, 1: 90, 2: 90}, 2).values()) == 3
+    assert squeeze({0: 24, 1: 9, 2: 18}, 36, kept=2) == {0: 9, 1: 9, 2: 18}
+    assert squeeze({0: 24, 1: 9, 2: 60}, 36, kept=2) == {0: 4, 1: 4, 2: 28}
+    assert squeeze({2: 60}, 36, kept=2) == {2: 36}
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from oracle.domain.delivery.handoffs import Handoff, HandoffStep, Party, is_stal
 from oracle.domain.layout import cut
 from oracle.domain.names import say_state
 from oracle.domain.values import replace, value
-from oracle.wording import Sentence, say, say_each
+from oracle.wording import LIST, Sentence, joined, say, say_each
 
 STATES = tuple(step.value for step in HandoffStep if step is not HandoffStep.NONE)
 
@@ -171,20 +171,23 @@ def _place(item: ListedHandoff) -> tuple[int, float, str, str]:
 
 # Columns --------------------------------------------------------------------------------------------------------------
 
-_WIDE, NARROW = 100, 72
-"""Columns of a terminal that shows the two seats of each handoff, and below which a question has a line of its own."""
+_WIDE, NARROW, _TIGHT = 100, 72, 56
+"""Columns of a terminal. From the first on, it shows the two seats of each handoff. Below the second, a question has a line of
+its own. Below the third, state and project are on that line too, so that the seat that acts next is seen."""
 
 _LONGEST_TASK = 24
 """Columns of a task id where there is no room to spare: those that oracle makes fit."""
 
 HEADINGS = say_each("task", "state", "age", "next step", "project", "from", "to", "question")
-QUESTION = len(HEADINGS) - 1
-"""The column of the question."""
+NEXT_STEP, QUESTION = 3, len(HEADINGS) - 1
+"""The columns of the next step, which names the seat, and of the question."""
 
 
 def rows(items: Sequence[ListedHandoff], width: int) -> list[tuple[str, ...]]:
     """Return the cells of each handoff below `HEADINGS` in so many columns; "" where there is no room for one."""
     is_wide, is_mixed = width >= _WIDE, len({item.project for item in items}) > 1
+    if width < _TIGHT:
+        return [_tight_row(item, is_mixed=is_mixed) for item in items]
     return [
         (
             item.handoff.task_id if is_wide else cut(item.handoff.task_id, _LONGEST_TASK, keeps_end=True),
@@ -197,3 +200,11 @@ def rows(items: Sequence[ListedHandoff], width: int) -> list[tuple[str, ...]]:
         )
         for item in items
     ]
+
+
+def _tight_row(item: ListedHandoff, *, is_mixed: bool) -> tuple[str, ...]:
+    task = cut(item.handoff.task_id, _LONGEST_TASK, keeps_end=True)
+    below = joined(LIST, [item.state_shown, *([item.project] if is_mixed else [])])
+    if item.question_line:
+        below = say("{what}: {question}", what=below, question=item.question_line)
+    return task, "", timestamps.say_age(item.age), item.handoff.next_step, "", "", "", below

@@ -82,7 +82,8 @@ def _lines(call: Call, items: Sequence[ListedHandoff], state: str) -> Table:
         call.note(say("{n} more are closed: `oracle handoffs --state acked`", n=len(items) - len(kept)))
     below = (listed.QUESTION,) if columns() < listed.NARROW else ()
     rows = listed.rows(kept, columns())
-    return Table(listed.HEADINGS, rows, stacked=below, captions=listed.captions(kept), is_one_line=True)
+    captions = listed.captions(kept)
+    return Table(listed.HEADINGS, rows, stacked=below, captions=captions, is_one_line=True, kept=listed.NEXT_STEP)
 
 
 def _row(item: ListedHandoff) -> tuple[str, ...]:

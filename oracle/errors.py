@@ -12,16 +12,18 @@ NOT_JUDGED = 9
 class OracleError(Exception):
     """A failure with one sentence (what, which, the way out), a hint and the exit code of the process.
 
-    `code` is the stable name for programs. `exit_code` is listed in `references/exit-codes.md`.
+    `code` is the stable name for programs. `exit_code` is listed in `references/exit-codes.md`. `mark` is what the programs
+    for scripts print before the sentence.
     """
 
     code = "unexpected"
     exit_code = 70
 
-    def __init__(self, sentence: str, *, hint: str = "") -> None:
+    def __init__(self, sentence: str, *, hint: str = "", mark: str = "") -> None:
         super().__init__(sentence)
         self.sentence = sentence
         self.hint = hint
+        self.mark = mark
 
     def as_json(self) -> dict[str, dict[str, str]]:
         """Return the object that every command prints for a failure: `{"error": {code, message, hint}}`."""
@@ -88,6 +90,9 @@ class TaskAlreadyQueued(UsageError):
     """A task with this id is already queued or was answered. Nothing was written."""
 
     code = "task_already_queued"
+
+    def __init__(self, sentence: str, *, hint: str, task_id: str, since: str = "") -> None:
+        super().__init__(sentence, hint=hint, mark=f"TASK_ALREADY_QUEUED {task_id}" + (f" @ {since}" if since else ""))
 
 
 class MistypedTask(UsageError):

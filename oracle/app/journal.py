@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from oracle.app.context import Context
 from oracle.store import journal
+from oracle.wording import Sentence, joined, say
 
 Event = dict[str, object]
 
@@ -74,6 +75,30 @@ def details_of(event: dict[str, object]) -> str:
     """Return what an event says beside its time, name, project and task, as `key=value key=value`."""
     kept = {key: item for key, item in event.items() if key not in ("ts", "event", "project", "task_id") and item != ""}
     return " ".join(f"{key}={_value(item)}" for key, item in kept.items())
+
+
+LINEAGES = {
+    "in-lineage": say("the repository's head has the commit"),
+    "divergent": say("the repository's head lacks the commit"),
+    "unknown": "",
+}
+"""What people read for where the commit of a completion is; nothing where no commit was found."""
+
+_ENDS = ("source", "target")
+
+
+def told(event: dict[str, object]) -> Sentence:
+    """Return for people what `details_of` says: who to whom, whether nobody was woken, where the commit is, then the rest."""
+    rest = dict(event)
+    parts: list[str] = []
+    if all(event.get(end) for end in _ENDS):
+        parts.append(say("{source} to {target}", **{end: rest.pop(end) for end in _ENDS}))
+    lineage = rest.get("lineage")
+    if isinstance(lineage, str) and lineage in LINEAGES:
+        parts.append(LINEAGES[str(rest.pop("lineage"))])
+    if isinstance(rest.get("notifies"), bool) and not rest.pop("notifies"):
+        parts.append(say("nobody was woken"))
+    return joined("; ", filter(None, [*parts, details_of(rest)]))
 
 
 def _value(item: object) -> str:

@@ -113,8 +113,8 @@ def _silence_output() -> None:
 
 
 def report(error: OracleError) -> int:
-    """Print an error and its hint on standard error and return its exit code."""
-    complain(f"error: {without_secrets(error.sentence)}")
+    """Print an error with its mark and its hint on standard error and return its exit code."""
+    complain(f"error: {without_secrets(': '.join(filter(None, (error.mark, error.sentence))))}")
     if error.hint:
         complain(f"hint: {without_secrets(error.hint)}")
     return error.exit_code

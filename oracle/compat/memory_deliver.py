@@ -23,6 +23,7 @@ from oracle.compat.door import (
 )
 from oracle.domain.records.responses import parse_response
 from oracle.errors import HandoffFailed
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,8 +73,10 @@ def main(argv: Sequence[str]) -> int:
         emit(f"already delivered {name.task_id} -> {name.target}: {done.response_path}")
     emit(f"delivery: {done.delivery_path}")
     emit(f"receipt: {done.receipt_path}")
-    if done.redacted:
-        complain(f"redacted: {', '.join(done.redacted)}")
+    from oracle.app.guard import replacements
+
+    for line in replacements(done.redacted, again=say("If that was no secret, add --supersede --secrets allow.")):
+        complain(line)
     if done.all_verified is False:
         complain("warning: not every claim is verified; the response says which")
     return 0

@@ -9,7 +9,7 @@ import argparse
 from datetime import UTC, datetime
 
 from oracle.app.context import Context
-from oracle.app.guard import POLICIES
+from oracle.app.guard import POLICIES, replacements
 from oracle.compat.door import (
     add_new_project,
     add_root,
@@ -27,6 +27,7 @@ from oracle.domain import timestamps
 from oracle.domain.records.drafts import CONFIDENCES, Draft, Evidence
 from oracle.domain.values import replace
 from oracle.errors import InvalidRecord, RootUnusable, SecretFound, UsageError
+from oracle.wording import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -237,7 +238,7 @@ def _say(context: Context, args: argparse.Namespace, written: Written, warnings:
     warnings = [
         *warnings,
         *written.warnings,
-        *(f"redacted: {found}" for found in written.redacted),
+        *replacements(written.redacted, again=say("If that was no secret, write it again with --secrets allow.")),
         *(
             f"{slug} says nearly what the retired record said; it may have to go too"
             for slug in written.near_duplicates

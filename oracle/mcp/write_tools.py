@@ -11,6 +11,7 @@ from oracle.app.delivery.order import Order
 from oracle.domain.names import SHARED, project_of
 from oracle.domain.records.drafts import Draft, parse_evidence
 from oracle.mcp.results import Answer, fenced, label, unfenced, without_lists
+from oracle.wording import say
 
 if TYPE_CHECKING:
     from oracle.app.context import Context
@@ -63,11 +64,13 @@ def retire_record(context: Context, binding: Binding, *, record: str, reason: st
 
 
 def _written(written: Written) -> Answer:
+    from oracle.app.guard import replacements
+
     data = written.as_json()
     if written.already:
         return Answer(data, f"{written.already}.")
     notes = [f"warning: {line}" for line in written.warnings]
-    notes += [f"redacted: {line}" for line in written.redacted]
+    notes += replacements(written.redacted, again=say("If that was no secret, write it in other words."))
     notes += [f"{slug} still holds, and says nearly the same as what was retired" for slug in written.near_duplicates]
     head = f"Nothing was written; it would be {written.path}" if written.dry_run else f"Written: {written.path}"
     text = [fenced(written.text)] if written.dry_run else []

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from oracle.app.delivery import listed
-from oracle.app.journal import details_of
+from oracle.app.journal import told
 from oracle.domain import timestamps
 from oracle.domain.layout import cut, hanging
 from oracle.domain.values import value
@@ -168,4 +168,4 @@ def _event(event: Event) -> TableRow:
     texts = [str(event.get(key, "")) for key in ("ts", "event", "project", "task_id")]
     texts[0] = texts[0][:19].replace("T", " ")
     slug = event.get("slug")
-    return TableRow((*texts, details_of(event)), Line(target=slug if isinstance(slug, str) else ""))
+    return TableRow((*texts, told(event)), Line(target=slug if isinstance(slug, str) else ""))

@@ -49,7 +49,8 @@ def test_an_answer_with_a_secret_is_refused_and_leaves_no_trace(
     woken = squad.recorder.lines()
     with pytest.raises(SecretFound) as caught:
         squad.deliver(**given)
-    assert place in str(caught.value)
+    kind, _, field = place.partition(" in ")
+    assert f"({kind}) in the field {field}" in str(caught.value)
     assert TOKEN not in str(caught.value)
     assert squad.snapshot() == before
     assert squad.recorder.lines() == woken
@@ -99,7 +100,7 @@ def test_what_the_owner_blocks_no_word_lets_through_but_replacing(squad: Squad) 
     rules.parent.mkdir(exist_ok=True)
     rules.write_text("BLOCK: lotus\n", encoding="utf-8")
     for policy in ("refuse", "allow"):
-        with pytest.raises(PrivacyBlocked, match=r"privacy\.md:1 in response\.answer"):
+        with pytest.raises(PrivacyBlocked, match=r"privacy\.md:1 blocks, in the field response\.answer"):
             squad.deliver(answer="about lotus", secrets=policy)
     squad.deliver(answer="about lotus", secrets="redact")
     assert squad.response()["answer"] == "about [REDACTED:blocked]"
@@ -113,7 +114,7 @@ def test_what_the_owner_blocks_no_word_lets_through_but_replacing(squad: Squad) 
 @pytest.mark.parametrize("field", ["title", "summary", "user_summary", "next_action", "core_ux_gate"])
 def test_a_completion_is_looked_through(squad: Squad, field: str) -> None:
     squad.ask("T1", target="builder", kind="task", objective="Build it.")
-    with pytest.raises(SecretFound, match=f"github-token in {field}"):
+    with pytest.raises(SecretFound, match=rf"\(github-token\) in the field {field}"):
         squad.complete(**{field: f"see {TOKEN}"})
     assert holding(squad, TOKEN) == []
     assert squad.complete(**{field: f"see {TOKEN}"}, secrets="redact").redacted == (f"github-token in {field}",)

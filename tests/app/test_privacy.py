@@ -10,8 +10,10 @@ import pytest
 from oracle.api import Oracle
 from oracle.app import guard
 from oracle.app.delivery.panes import Notice, notify
+from oracle.app.guard import replacements
 from oracle.domain.records.drafts import Draft, Evidence
 from oracle.errors import NotFound, PrivacyBlocked, RulesUnusable, SecretFound, UsageError
+from oracle.wording import say
 from tests.app.gitbox import GitBox
 from tests.app.squad import Squad
 
@@ -48,7 +50,7 @@ def oracle(root: Path) -> Oracle:
 @pytest.mark.parametrize("policy", ["refuse", "allow"])
 def test_what_the_owner_blocks_is_not_written_in_any_field(oracle: Oracle, draft: Draft, policy: str) -> None:
     state(oracle.root.path, "BLOCK: lotus\n")
-    with pytest.raises(PrivacyBlocked, match=r"privacy\.md:1 in") as caught:
+    with pytest.raises(PrivacyBlocked, match=r"privacy\.md:1 blocks, in") as caught:
         oracle.write(draft, secrets=policy)
     assert "lotus" not in str(caught.value)
     assert list(Path(oracle.root.path).glob("projects/*/*/*.md")) == []
@@ -105,6 +107,13 @@ def test_what_is_blocked_is_replaced_when_it_may_be(oracle: Oracle) -> None:
     text = Path(written.path).read_text(encoding="utf-8")
     assert "[REDACTED:blocked] and [REDACTED:github-token]" in text
     assert set(written.redacted) == {"privacy.md:1 in body", "github-token in body"}
+    assert replacements(written.redacted, again=say("What to do.")) == [
+        "Taken out: a token or key in a format of its own (github-token) in the field body. [REDACTED:github-token] is "
+        "in its place now.",
+        "Taken out: what privacy.md:1 blocks, in the field body. [REDACTED:blocked] is in its place now.",
+        "What to do.",
+    ]
+    assert replacements((), again=say("What to do.")) == []
 
 
 def test_a_secret_is_still_one_and_allow_is_for_it(oracle: Oracle) -> None:
@@ -140,7 +149,7 @@ def test_a_wake_up_with_what_is_blocked_is_not_sent(squad: Squad) -> None:
     state(squad.oracle.root.path, "BLOCK: T-LOTUS\n")
     squad.open(3600).resume()
     assert squad.recorder.lines() == []
-    with pytest.raises(PrivacyBlocked, match=r"privacy\.md:1 in task_id"):
+    with pytest.raises(PrivacyBlocked, match=r"privacy\.md:1 blocks, in the field task_id"):
         squad.ask("T-LOTUS", target="planner", source="memory")
     squad.ask("T-2", target="planner", source="memory")
     assert [task for _, task in squad.recorder.woken()] == ["T-2"]

@@ -382,7 +382,7 @@ def test_a_secret_in_any_field_is_refused_and_redacted(root: Path, changes: dict
     with Oracle.open(str(root)) as oracle:
         with pytest.raises(SecretFound) as refusal:
             oracle.write(draft)
-        assert f"in {field}" in refusal.value.sentence
+        assert f"in the field {field}" in refusal.value.sentence
         assert not (root / "projects").exists()
         written = oracle.write(draft, secrets="redact")
         assert any(field in item for item in written.redacted)

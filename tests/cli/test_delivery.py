@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from oracle.app.journal import details_of
+from oracle.app.journal import details_of, told
 from oracle.cli.application import command as application
 from oracle.cli.application import walk
 from oracle.domain.records.drafts import Draft
@@ -68,7 +68,7 @@ def test_log_follows_until_it_is_interrupted(root: Path, *, as_json: bool):
 
 
 @pytest.mark.parametrize(
-    ("told", "details"),
+    ("event", "details"),
     [
         ({"seat": "builder", "notifies": False, "tries": 3}, "seat=builder notifies=false tries=3"),
         ({"scanners": ["credentials", "git"], "failed": []}, "scanners=credentials,git failed=[]"),
@@ -79,8 +79,22 @@ def test_log_follows_until_it_is_interrupted(root: Path, *, as_json: bool):
         ({"title": "多少"}, "title=多少"),
     ],
 )
-def test_details_of_an_event_can_be_told_apart(told: dict[str, object], details: str):
-    assert details_of({"ts": "2026-04-27T18:30:00Z", "event": "one", **told}) == details
+def test_details_of_an_event_can_be_told_apart(event: dict[str, object], details: str):
+    assert details_of({"ts": "2026-04-27T18:30:00Z", "event": "one", **event}) == details
+
+
+@pytest.mark.parametrize(
+    ("event", "sentence"),
+    [
+        ({"lineage": "unknown", "notifies": False, "source": "memory", "target": "a"}, "memory to a; nobody was woken"),
+        ({"lineage": "divergent", "notifies": True, "source": "b"}, "the repository's head lacks the commit; source=b"),
+        ({"lineage": ["x"], "notifies": "no", "seat": "b"}, "lineage=x notifies=no seat=b"),
+        ({"lineage": "in-lineage"}, "the repository's head has the commit"),
+        ({"lineage": "unknown", "notifies": True}, ""),
+    ],
+)
+def test_people_read_an_event_in_words(event: dict[str, object], sentence: str):
+    assert told({"ts": "2026-04-27T18:30:00Z", "event": "one", "project": "demo", **event}) == sentence
 
 
 DELIVERED = (

@@ -95,7 +95,7 @@ def test_the_same_again_changes_nothing_and_other_content_is_refused(folder: Pat
     place = str(folder)
     handoffs.publish(place, DISPATCH)
     assert handoffs.publish(place, DISPATCH.with_fields({"assigned_at": "later"})) is Outcome.ALREADY
-    with pytest.raises(TaskAlreadyQueued, match=r"TASK_ALREADY_QUEUED T1: .* @ 2026-05-01T10:00:00"):
+    with pytest.raises(TaskAlreadyQueued, match=r"has T1 already: .* @ 2026-05-01T10:00:00"):
         handoffs.publish(place, DISPATCH.with_fields({"title": "Other"}))
     handoffs.complete(place, ANSWER)
     assert handoffs.complete(place, ANSWER.with_fields({"delivered_at": "2026-05-02"})) is Outcome.ALREADY

@@ -73,7 +73,7 @@ def test_of_eight_equal_dispatches_one_is_queued(tree: TaskTree) -> None:
         try:
             task_tree.queue_task(tree, "builder", task("T1"))
         except TaskAlreadyQueued as error:
-            return 2 if error.sentence.startswith("TASK_ALREADY_QUEUED T1 @ 2026-11-27T21:37:34+00:00") else 3
+            return 2 if error.mark == "TASK_ALREADY_QUEUED T1 @ 2026-11-27T21:37:34+00:00" else 3
         return 0
 
     assert sorted(run_at_once(WRITERS, act)) == [0] + [2] * (WRITERS - 1)

@@ -24,7 +24,7 @@ from oracle.store.delivery import handoffs, inbox, responses
 from oracle.store.delivery.entries import InboxEntry
 from oracle.store.delivery.handoffs import Outcome
 from oracle.store.root.profile import PLANNER_ROLES
-from oracle.wording import say
+from oracle.wording import Sentence, say
 
 REFUSE, SUPERSEDE, REWORK = "refuse", "supersede", "rework"
 """What to do about another answer on disk: refuse the new one; replace it, response and receipt; replace its receipt alone.
@@ -88,7 +88,7 @@ class Delivered:
     record: str = ""
     settled: int = 0
     """How many conflicting answers this delivery decided against."""
-    redacted: tuple[str, ...] = ()
+    redacted: tuple[Sentence, ...] = ()
     """What was replaced in it, by rule and place."""
 
     def as_json(self) -> dict[str, object]:

@@ -72,8 +72,9 @@ def dispatch(context: Context, order: Order) -> Dispatched:
     intent = inbox.begin(context.root, "dispatch", subject, named.as_fields(), context.now_seconds())
     if intent is None:
         raise TaskAlreadyQueued(
-            say("TASK_ALREADY_QUEUED {task_id}: another process dispatches it just now.", task_id=name.task_id),
+            say("Another process sends {task_id} just now.", task_id=name.task_id),
             hint=say("If it has died, `oracle resume` finishes what it began."),
+            task_id=name.task_id,
         )
     with inbox.until_done(context.root, intent):
         refuse_second(team, name)

@@ -107,7 +107,7 @@ def _keep_peers(context: Context, team: Team, order: Order) -> None:
         return
     raise Blocked(
         say(
-            "BLOCKED: no planner is reachable in {project}, and memory does not dispatch to {target} by "
+            "No planner is reachable in {project}, and memory does not dispatch to {target} by "
             "itself. Nothing was dispatched. For the operator: task {task_id}, {title}.",
             project=team.project,
             target=order.target,
@@ -118,6 +118,7 @@ def _keep_peers(context: Context, team: Team, order: Order) -> None:
             "Add a planner to the seats of {path}, or let the operator dispatch with --source operator.",
             path=team.profile.path,
         ),
+        mark="BLOCKED",
     )
 
 
@@ -145,13 +146,17 @@ def _refuse_stacking(context: Context, team: Team, order: Order) -> None:
         if is_open and item.answerer == order.target and item.task_id != order.task_id:
             raise Blocked(
                 say(
-                    "BLOCKED: builder seat {target} dispatch outstanding ({task_id}); awaiting completion "
-                    "receipt {task_id}__{target}__{asker}.json.",
+                    "{target} has not completed {task_id} for {asker}, and a builder does one task at a time. "
+                    "Nothing was sent.",
                     target=order.target,
                     task_id=item.task_id,
                     asker=item.asker,
                 ),
-                hint=say("Wait for it, or dispatch with --force-parallel-builder."),
+                hint=say(
+                    "Wait for its answer (`oracle handoffs show {task_id}`), or add --force-parallel-builder.",
+                    task_id=item.task_id,
+                ),
+                mark="BLOCKED",
             )
 
 
@@ -166,8 +171,9 @@ def _refuse_answered(context: Context, team: Team, order: Order) -> None:
 
 def _already_answered(task_id: str, seat: str) -> TaskAlreadyQueued:
     return TaskAlreadyQueued(
-        say("TASK_ALREADY_QUEUED {task_id}: {target} answered it already.", task_id=task_id, target=seat),
+        say("{target} answered {task_id} already.", task_id=task_id, target=seat),
         hint=say("Choose another task id."),
+        task_id=task_id,
     )
 
 

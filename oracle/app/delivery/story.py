@@ -175,7 +175,9 @@ def _tell_receipt(receipt: Receipt) -> Iterator[str]:
     """Yield what a receipt says; an objective that is just the title is not said twice."""
     for key in _TOLD:
         first, *rest = receipt.text(key).splitlines() or [""]
-        if first and first != "unknown" and not (key == "objective" and first == receipt.text("title") and not rest):
+        if key == "lineage_status" and first in journal.LINEAGES:
+            yield from (f"    {sentence}" for sentence in filter(None, [journal.LINEAGES[first]]))
+        elif first and first != "unknown" and not (key == "objective" and first == receipt.text("title") and not rest):
             yield f"    {key}: {first}"
             yield from (f"      {line}" for line in rest)
 
@@ -215,6 +217,8 @@ def _tell_claim(claim: ToldClaim) -> Sentence:
 
 
 def _tell_event(event: dict[str, object]) -> Sentence:
-    details = journal.details_of(event)
-    rest = f" {details}" if details else ""
-    return say("{moment}  event {event}{rest}", moment=event.get("ts"), event=event.get("event"), rest=rest)
+    named = {"moment": event.get("ts"), "event": event.get("event")}
+    details = journal.told(event)
+    if not details:
+        return say("{moment}  event {event}", **named)
+    return say("{moment}  event {event}  {details}", **named, details=details)

@@ -226,7 +226,7 @@ class Written:
     text: str
     dry_run: bool
     warnings: tuple[str, ...] = ()
-    redacted: tuple[str, ...] = ()
+    redacted: tuple[Sentence, ...] = ()
     near_duplicates: tuple[str, ...] = ()
     already: str = ""
     """Why nothing was written: `path` is then the record that did it before."""

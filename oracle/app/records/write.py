@@ -28,7 +28,7 @@ from oracle.store import journal
 from oracle.store.disk.folders import stat_of
 from oracle.store.markdown import records
 from oracle.store.markdown.records import CheckedDraft, Created
-from oracle.wording import say
+from oracle.wording import Sentence, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class _Ready:
     """A draft as it will be written, what was replaced in it, and what a person should know."""
 
     checked: CheckedDraft
-    redacted: tuple[str, ...]
+    redacted: tuple[Sentence, ...]
     warnings: tuple[str, ...]
 
 

@@ -58,15 +58,19 @@ def ask(
     target: Annotated[str, option("--to SEAT", "The seat that answers.", completion.members)] = "memory",
     task_id: Annotated[str, option("--task-id ID", "The task's id; else one is made.", completion.tasks)] = "",
     reply_to: Annotated[str, option("--reply-to SEAT", "Who gets the answer, if not --from.", completion.members)] = "",
+    force_parallel_builder: Annotated[
+        bool, option("--force-parallel-builder", "Ask a builder that has a task to do.")
+    ] = False,
     no_notify: NoNotify = False,
     secrets: Secrets = "refuse",
 ) -> None:
     """Answer from disk at once, or ask a seat."""
     text = read_body(None, None, "-") if question == "-" else question
     if now:
-        if source or task_id or reply_to or target != "memory":
+        if source or task_id or reply_to or force_parallel_builder or target != "memory":
             raise UsageError(
-                say("With --now no seat is asked."), hint=say("Leave --from, --to, --task-id and --reply-to out.")
+                say("With --now no seat is asked."),
+                hint=say("Leave --from, --to, --task-id, --reply-to and --force-parallel-builder out."),
             )
         _answer_now(call, text, project=project, seat=seat, in_prose=not no_synthesis, meaning=meaning)
         return
@@ -84,6 +88,7 @@ def ask(
         reply_to=reply_to,
         kind=QUERY,
         notifies=not no_notify,
+        stacks=force_parallel_builder,
         secrets=secrets,
     )
     with call.context() as context:
@@ -230,8 +235,11 @@ def _print_delivered(call: Call, done: Delivered) -> None:
     if not done.is_new:
         return
     call.note(say("response: {response_path}", response_path=done.response_path))
-    for line in done.redacted:
-        call.note(say("redacted: {line}", line=line))
+    from oracle.app import guard
+
+    again = say("If that was no secret, deliver it again with --supersede --secrets allow.")
+    for line in guard.replacements(done.redacted, again=again):
+        call.note(line)
     call.note(say("receipt: {receipt_path}", receipt_path=done.receipt_path))
     if done.all_verified is not None:
         call.note(

@@ -14,7 +14,7 @@ from oracle.cli.output import Table, columns, is_terminal, on_terminal, write_ou
 from oracle.cli.session import Call
 from oracle.domain.layout import hanging, shorten
 from oracle.errors import UsageError
-from oracle.wording import say, say_each, visible
+from oracle.wording import say, say_each, spoken, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -157,7 +157,7 @@ def _event(event: dict[str, object], short: Mapping[str, str]) -> str:
         return "\t".join([*cells, visible(journal.details_of(event))]) + "\n"
     shown = {key: _shortened(value, short) for key, value in event.items()}
     line = "  ".join(
-        filter(None, [cells[0][:19].replace("T", " ") + "Z", *cells[1:], visible(journal.details_of(shown))])
+        filter(None, [cells[0][:19].replace("T", " ") + "Z", *cells[1:], visible(spoken(journal.told(shown)))])
     )
     return "".join(f"{part}\n" for part in hanging(line, columns(), may_break=True))
 

@@ -92,8 +92,11 @@ def print_written(call: Call, written: Written) -> None:
         call.note(written.already)
     for line in written.warnings:
         call.warn(line)
-    for line in written.redacted:
-        call.note(say("redacted: {line}", line=line))
+    from oracle.app import guard
+
+    again = say("If that was no secret, write it again with --secrets allow.")
+    for line in guard.replacements(written.redacted, again=again):
+        call.note(line)
     for slug in written.near_duplicates:
         call.note(say("{slug} still holds, and says nearly the same as what was retired", slug=slug))
     if written.dry_run:

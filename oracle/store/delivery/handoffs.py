@@ -127,12 +127,14 @@ def withdraw(folder: str, name: ReceiptName) -> None:
 def _already_queued(name: ReceiptName, what: Sentence) -> TaskAlreadyQueued:
     return TaskAlreadyQueued(
         say(
-            "TASK_ALREADY_QUEUED {task_id}: {file_name} {what}.",
+            "{target} has {task_id} already: {file_name} {what}.",
+            target=name.target,
             task_id=name.task_id,
             file_name=name.file_name,
             what=what,
         ),
         hint=say("Choose another task id, or see `oracle handoffs show {task_id}`.", task_id=name.task_id),
+        task_id=name.task_id,
     )
 
 

@@ -44,15 +44,21 @@ class TaskTree:
 
 def already_queued(found: Task, path: str) -> TaskAlreadyQueued:
     """Return the error that a task is already in the queue at `path`."""
+    since = found.fields.get("dispatched_at") or say("an unknown time")
     return TaskAlreadyQueued(
         say(
-            "TASK_ALREADY_QUEUED {task_id} @ {since}: it is {state} in {path}.",
+            "{task_id} was asked already: since {since} it is {state} in {path}.",
             task_id=found.task_id,
-            since=found.fields.get("dispatched_at") or say("an unknown time"),
+            since=since,
             state=found.state,
             path=path,
         ),
-        hint=say("Choose another task id, or wait until this one is completed."),
+        hint=say(
+            "Choose another task id, or wait until this one is completed (`oracle handoffs show {task_id}`).",
+            task_id=found.task_id,
+        ),
+        task_id=found.task_id,
+        since=since,
     )
 
 

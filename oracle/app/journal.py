@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Iterator
 
 from oracle.app.context import Context
+from oracle.domain.spelling import guess, guess_task
 from oracle.store import journal
 from oracle.wording import Sentence, joined, say
 
@@ -34,9 +35,16 @@ def events(context: Context, *, project: str = "", task: str = "", kind: str = "
     return list(deque(fitting, maxlen=min(limit, _MOST))) if limit > 0 else list(fitting)
 
 
-def projects(context: Context) -> list[str]:
-    """Return the projects that events name."""
-    return sorted({str(event.get("project", "")) for event in journal.read(context.root)} - {""})
+def meant(context: Context, *, project: str, task: str) -> str:
+    """Return the question whether a project or a task is meant that events name, "" if none is near."""
+    projects: set[str] = set()
+    tasks: set[str] = set()
+    for event in journal.read(context.root):
+        projects.add(str(event.get("project") or ""))
+        tasks.update(str(event.get(key) or "") for key in ("task_id", "task"))
+    if project and project not in projects:
+        return guess(project, sorted(projects - {""}))
+    return guess_task(task, sorted(tasks - {""})) if task and task not in tasks else ""
 
 
 def tail(context: Context, size: int = _TAIL) -> list[Event]:

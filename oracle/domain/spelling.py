@@ -38,6 +38,11 @@ def is_mistyped(typed: str, meant: str) -> bool:
     return is_cut or is_one_slip_off(typed, meant)
 
 
+def differs_in_case(typed: str, meant: str) -> bool:
+    """Return whether a word is another one in other case: the slip that comes before every other."""
+    return typed != meant and fold_name(typed) == fold_name(meant)
+
+
 def _is_one_edit_off(one: str, other: str) -> bool:
     if len(one) != len(other):
         short, long = sorted((one, other), key=len)
@@ -61,9 +66,15 @@ def guess(word: str, known: Sequence[str]) -> str:
     return say("Did you mean {near}?", near=near) if near else ""
 
 
+def guess_task(task_id: str, known: Iterable[str]) -> str:
+    """Return the question whether a known task is meant. A task of another number is another task, so it is not offered."""
+    digits = sorted(filter(str.isdigit, task_id))
+    return guess(task_id, [one for one in known if sorted(filter(str.isdigit, one)) == digits])
+
+
 def find_near(word: str, known: Sequence[str]) -> str:
     """Return the known word that a mistyped one is nearest to, "" if none is near."""
-    for is_near in (is_one_slip_off, is_mistyped):
+    for is_near in (differs_in_case, is_one_slip_off, is_mistyped):
         if meant := [one for one in known if is_near(word, one)]:
             return meant[0]
     from difflib import get_close_matches

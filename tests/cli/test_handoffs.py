@@ -140,6 +140,8 @@ def test_the_widest_columns_become_narrower():
         (["project", "show", "dmeo"], "Did you mean demo?"),
         (["log", "--project", "dmeo"], "no event matches: Did you mean demo?"),
         (["log", "--project", "other"], "no event matches\n"),
+        (["log", "--task", "q-2"], "no event matches: Did you mean Q-2?"),
+        (["log", "--task", "Q-99"], "no event matches\n"),
     ],
 )
 def test_a_slip_is_met_with_what_may_be_meant(
@@ -149,6 +151,38 @@ def test_a_slip_is_met_with_what_may_be_meant(
 
     run([*words, "--memory-dir", str(team.path)])
     assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("others", [("A-2", "R-2"), ("W-2", "Z-2"), ("y2",)])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("handoffs", "show", "y-2"),
+        ("ack", "y-2"),
+        ("ack", "y-2", "--project", "demo"),
+        ("log", "--task", "y-2"),
+        (
+            "deliver",
+            "--project",
+            "demo",
+            "--task-id",
+            "y-2",
+            "--to",
+            "planner",
+            "--response-inline",
+            '{"answer": "A."}',
+        ),
+    ],
+)
+def test_a_task_in_other_case_is_offered_before_any_other(
+    team: Squad, words: tuple[str, ...], others: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+):
+    from oracle.cli.main import run
+
+    for task in (*others, "Y-2"):
+        team.ask(task)
+    assert run([*words, "--memory-dir", str(team.path)]) in (0, 2, 4)
+    assert "id you mean Y-2" in capsys.readouterr().err
 
 
 def test_the_right_id_of_another_seats_task_is_not_to_be_corrected(team: Squad, capsys: pytest.CaptureFixture[str]):

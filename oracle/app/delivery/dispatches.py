@@ -13,7 +13,7 @@ from oracle.domain.delivery.addressing import Address, AddressedDispatch
 from oracle.domain.delivery.receipts import CONSUMED, PAYLOAD, Receipt, ReceiptKind, ReceiptName
 from oracle.domain.names import OPERATOR
 from oracle.domain.records.decisions import DecisionPayload, resolve_command
-from oracle.domain.spelling import is_mistyped
+from oracle.domain.spelling import differs_in_case, is_mistyped
 from oracle.domain.values import value
 from oracle.errors import CompletionRefused, MistypedTask, NotAsked, OracleError, OtherAsker
 from oracle.store.delivery import handoffs, responses
@@ -184,7 +184,8 @@ def refuse_unknown(team: Team, task_id: str, source: str) -> None:
 
 
 def _refuse_mistyped(team: Team, task_id: str, source: str, *, keeps_digits: bool = False) -> None:
-    for other, suffix in _names(team.folder):
+    names = sorted(_names(team.folder), key=lambda one: not differs_in_case(task_id, one[0].task_id))
+    for other, suffix in names:
         if suffix or other.target != source or not is_mistyped(task_id, other.task_id):
             continue
         if keeps_digits and sorted(filter(str.isdigit, task_id)) != sorted(filter(str.isdigit, other.task_id)):

@@ -13,7 +13,7 @@ from oracle.app.delivery.team import Team, open_all, open_team, other_owner
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.handoffs import Handoff, Party, Unreached
 from oracle.domain.names import MEMORY, check_name
-from oracle.domain.spelling import guess, suggest
+from oracle.domain.spelling import guess_task, suggest
 from oracle.domain.values import value
 from oracle.errors import DiskFailure, NotFound, OracleError, UsageError
 from oracle.store.delivery import handoff_list, responses
@@ -232,8 +232,6 @@ def projects_with(context: Context, task_id: str) -> list[tuple[str, Team]]:
 
 
 def _near(task_id: str, teams: Iterable[Team]) -> str:
-    """Return the question whether a known task is meant. A task of another number is another task, so it is not offered."""
-    digits = sorted(filter(str.isdigit, task_id))
+    """Return the question whether a known task is meant."""
     files = (receipts.parse_file_name(one) for team in teams for one in folders.names_in(team.folder))
-    known = dict.fromkeys(one[0].task_id for one in files if one is not None)
-    return guess(task_id, [one for one in known if sorted(filter(str.isdigit, one)) == digits])
+    return guess_task(task_id, dict.fromkeys(one[0].task_id for one in files if one is not None))

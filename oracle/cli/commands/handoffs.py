@@ -109,7 +109,6 @@ def log(
 ) -> None:
     """Print what happened, the newest last."""
     from oracle.app import journal
-    from oracle.domain.spelling import guess
 
     if follow and injected:
         raise UsageError(say("--follow and --injected exclude each other."), hint=say("Leave one out."))
@@ -118,7 +117,7 @@ def log(
     with call.context() as context:
         context.root.require()
         found = journal.events(context, project=project, task=task, kind="inject" if injected else "", limit=limit)
-        near = guess(project, journal.projects(context)) if project and not found else ""
+        near = journal.meant(context, project=project, task=task) if not found else ""
 
     if not found:
         call.note(say("no event matches: {hint}", hint=near) if near else say("no event matches"))

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from oracle.domain.delivery.markers import Fault, Marker
 from oracle.domain.markdown.masks import unify_line_ends
 from oracle.domain.names import check_name
-from oracle.domain.spelling import is_mistyped
+from oracle.domain.spelling import differs_in_case, is_mistyped
 from oracle.domain.values import value
 from oracle.errors import InvalidName
 from oracle.wording import joined, say
@@ -176,7 +176,7 @@ def ambiguous(marker: Marker, items: Sequence[AddressedDispatch | Address]) -> F
 def _near(marker: Marker, dispatches: Sequence[AddressedDispatch], rosters: dict[str, Collection[str]]) -> str:
     """Return the seat and the task of the first open dispatch that a marker may mean with a slip in them, "" for none."""
     is_seat = any(marker.seat in seats for seats in rosters.values())
-    for item in dispatches:
+    for item in sorted(dispatches, key=lambda one: not differs_in_case(marker.task_id, one.task_id)):
         seat = marker.seat if item.concerns(marker.seat) else item.reply_to or item.source
         fits = seat == marker.seat or (not is_seat and is_mistyped(marker.seat, seat))
         if not item.is_open or not fits or marker.project not in ("", item.project):

@@ -16,7 +16,7 @@ from oracle.app.delivery import listed
 from oracle.app.pages import svg
 from oracle.domain import timestamps
 from oracle.domain.links.links import reference_key
-from oracle.domain.names import is_entity
+from oracle.domain.names import is_entity, say_state
 from oracle.web import languages
 from oracle.web.advice import plainly
 from oracle.wording import say, say_many, spelled_lines, spoken
@@ -137,7 +137,7 @@ def _environment() -> Environment:
         "story_svg": _story_svg,
     }
     made.filters |= {"age": timestamps.say_age, "moment": timestamps.to_minute, "name": _short, "code": _code}
-    made.filters |= {"plainly": plainly, "commands": partial(_code, copies=True)}
+    made.filters |= {"state": say_state, "plainly": plainly, "commands": partial(_code, copies=True)}
     made.filters |= {"from_seconds": lambda seconds: timestamps.from_mtime(int(seconds * 1e9))}
     return made
 

@@ -398,3 +398,13 @@ def test_the_state_of_a_handoff_is_worked_out_once_for_a_list(squad: Squad, monk
     found = squad.oracle.handoffs()
     told = [item.as_json() for item in found.items], listed.rows(found.items, 80), listed.captions(found.items)
     assert len(told[0]) == len(worked_out) == 3
+
+
+def test_an_acknowledged_completion_is_told_once_and_both_files_are_named(squad: Squad):
+    squad.ask("Q-1")
+    squad.deliver(summary="Take B.")
+    squad.ack("Q-1", source="memory")
+    story = squad.oracle.handoff("Q-1")
+    told = stories.lines_of(story)
+    assert (sum("summary: Take B." in line for line in told), len(story.chapters), len(story.receipts)) == (1, 3, 2)
+    assert [chapter.path for chapter in story.chapters if not any(chapter.path in line for line in told)] == []

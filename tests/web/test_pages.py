@@ -240,3 +240,18 @@ def test_lists_have_pages(browser: Browser, monkeypatch: pytest.MonkeyPatch):
     (older,) = set(re.findall(r'href="(/timeline\?until=[^"]+)"', first))
     assert browser.get(older.replace("&amp;", "&")).status_code == 200
     assert "/handoffs?from=1" in browser.get("/handoffs").text
+
+
+@pytest.mark.parametrize("is_acknowledged", [False, True])
+def test_the_story_of_a_handoff_tells_each_receipt_once(tmp_path: Path, is_acknowledged: bool):
+    """An acknowledgement puts a copy beside the completion."""
+    squad = Squad(tmp_path)
+    squad.ask("Q-7")
+    squad.deliver("Q-7")
+    if is_acknowledged:
+        squad.ack("Q-7", "memory", "planner")
+    with Browser(squad.path) as browser:
+        (told,) = re.findall(r'<ol class="story">(.*?)</ol>', browser.get("/handoff?task=Q-7").text, re.DOTALL)
+    assert re.findall(r"<li><b>(\w+)</b>", told) == ["dispatch", "completion"]
+    assert ("acked" in told) is is_acknowledged
+    assert told.count("<time") == (3 if is_acknowledged else 2)

@@ -12,7 +12,7 @@ from oracle.app.delivery import handoffs
 from oracle.app.delivery.listed import ListedHandoff
 from oracle.app.delivery.team import Team
 from oracle.domain import timestamps
-from oracle.domain.delivery.receipts import Receipt
+from oracle.domain.delivery.receipts import CONSUMED, Receipt, say_the_same
 from oracle.domain.names import check_name
 from oracle.domain.values import value
 from oracle.errors import NotFound, OracleError, UsageError
@@ -42,6 +42,18 @@ class Story:
     kept_aside: tuple[KeptAnswer, ...] = ()
     wake_ups: tuple[str, ...] = ()
     events: tuple[dict[str, object], ...] = ()
+
+    @property
+    def receipts(self) -> list[Chapter]:
+        """The files without copies: an acknowledgement puts one beside the completion."""
+        kept = {one.receipt.name: one.receipt for one in self.chapters if not one.suffix}
+        return [
+            one
+            for one in self.chapters
+            if one.suffix != CONSUMED
+            or (same := kept.get(one.receipt.name)) is None
+            or not say_the_same(same, one.receipt)
+        ]
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON form, each receipt with all its fields."""
@@ -148,13 +160,14 @@ def lines_of(story: Story) -> list[str]:
     lines: list[str] = []
     for item in story.listed:
         lines += _tell_state(story, item)
+    receipts = story.receipts
     for chapter in story.chapters:
         moment = timestamps.from_mtime(int(chapter.changed_at * 1e9))
         kind = chapter.receipt.kind.value or say("unknown")
         lines.append(
             say("{moment}  {kind}{suffix}  {path}", moment=moment, kind=kind, suffix=chapter.suffix, path=chapter.path)
         )
-        lines += _tell_receipt(chapter.receipt)
+        lines += _tell_receipt(chapter.receipt) if chapter in receipts else ()
     told = {sentence for item in story.listed for sentence in item.handoff.problems}
     untold = dict.fromkeys(text for one in story.chapters for text in one.receipt.problems if text not in told)
     lines += [say("problem: {text}", text=text) for text in untold]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
-from oracle.cli.output import Table, on_terminal
+from oracle.cli.output import Table, is_terminal, on_terminal
 from oracle.domain.records.chains import replaced_by
 from oracle.wording import say, say_each, visible
 
@@ -56,7 +57,21 @@ def records_table(records: Sequence[Record], *, is_full: bool = False) -> Table:
     ]
     faint = frozenset(index for index, (record, _) in enumerate(records) if record.retired_by)
     headings = say_each("slug", "when", "kind", "seat", "status", "title", "replaced")
-    return Table(headings, rows, faint, stacked=(5, 0, 6), names=(0, 6), is_full=is_full)
+    return with_projects(Table(headings, rows, faint, stacked=(5, 0, 6), names=(0, 6), is_full=is_full), records)
+
+
+def with_projects(table: Table, records: Sequence[Record]) -> Table:
+    """Put the project in front of each row on a terminal, where slugs are shortened, if the rows are of several projects."""
+    if not is_terminal(sys.stdout) or len({record.project for record, _ in records}) < 2:
+        return table
+    return Table(
+        (say("project"), *table.headings),
+        [(record.project or "-", *row) for (record, _), row in zip(records, table.rows, strict=True)],
+        table.faint,
+        stacked=tuple(at + 1 for at in table.stacked),
+        names=tuple(at + 1 for at in table.names),
+        is_full=table.is_full,
+    )
 
 
 def mark(record: Summary, chain: Sequence[str]) -> str:

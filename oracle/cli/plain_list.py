@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from oracle.cli import plain_search
-from oracle.cli.listing import mark, record_json, records_table, seat_of, with_chains
+from oracle.cli.listing import mark, record_json, records_table, seat_of, with_chains, with_projects
 from oracle.cli.output import Table, is_terminal, write_out
 from oracle.errors import NotInMemory
 from oracle.wording import say, say_each, visible
@@ -59,7 +59,7 @@ def _timeline(records: list[Record], *, is_full: bool = False) -> Table:
     ]
     faint = frozenset(index for index, (record, _) in enumerate(records) if record.retired_by)
     headings = say_each("when", "kind", "seat", "title", "slug", "replaced")
-    return Table(headings, rows, faint, stacked=(3, 4, 5), names=(4, 5), is_full=is_full)
+    return with_projects(Table(headings, rows, faint, stacked=(3, 4, 5), names=(4, 5), is_full=is_full), records)
 
 
 def _none(filters: dict[str, str], root: str, known: str) -> NotInMemory:

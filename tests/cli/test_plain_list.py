@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import io
+import json
+import sys
+from pathlib import Path
+
 import pytest
 
+from oracle.api import Oracle
 from oracle.cli import plain_list, plain_search
 from oracle.cli.application import command
 from oracle.cli.main import run
+from oracle.domain.records.drafts import Draft
+from tests.cli.test_output import terminal_of
 
 PLAIN = [
     "list",
@@ -84,3 +92,34 @@ def test_every_option_of_the_command_is_known() -> None:
     known = {*plain_search._FILTERS, *plain_list._SWITCHES, *plain_search._SHARED, "--limit"}
     assert options - known <= {"--entities", "--hub", "--namespace", "--top", "--help", "--lang"}
     assert known <= options
+
+
+def seen_on(columns: int, words: list[str]) -> str:
+    """Return what a command prints on a terminal of so many columns."""
+    with terminal_of(columns):
+        assert run(words) == 0
+        assert isinstance(sys.stdout, io.StringIO)
+        return sys.stdout.getvalue()
+
+
+@pytest.mark.parametrize("more", [[], ["--timeline"]])
+@pytest.mark.parametrize("columns", [80, 40])
+def test_a_terminal_names_the_project_where_there_are_several(
+    tmp_path: Path, columns: int, more: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Oracle.open(str(tmp_path)) as oracle:
+        oracle.init()
+        for project in ("arena", "shop"):
+            oracle.write(Draft("decision", project, "Retry webhooks", body="Five times."), new_project=True)
+    place = ["--memory-dir", str(tmp_path)]
+    assert run(["list", *more, *place]) == 0
+    piped = capsys.readouterr().out
+    assert run(["list", *more, "--json", *place]) == 0
+    document = json.loads(capsys.readouterr().out)
+    several = seen_on(columns, ["list", *more, *place])
+    one = seen_on(columns, ["list", *more, "--project", "shop", *place])
+    firsts = [line.split()[0] for line in several.splitlines() if line.strip()]
+    assert {"project", "arena", "shop"} <= set(firsts)
+    assert not {"project", "shop"} & set(one.split())
+    assert "\tshop\t" not in piped
+    assert {item["project"] for item in document["records"]} == {"arena", "shop"}

@@ -61,6 +61,7 @@ def show(context: Context, _: Binding, *, record: str, first_line: int = 1, last
     text, last = _cut(shown.text, shown.first_line)
     data = {**shown.as_json(), "text": text, "lines": f"{shown.first_line}:{last}"}
     head = f"{shown.record.path}:{shown.first_line}-{last} of {shown.total_lines} lines{replaced(shown.record, shown.chain)}"
+    head += f"; also replaced by {', '.join(shown.also_by)}" if shown.also_by else ""
     if last < shown.last_line:
         data["next_line"] = last + 1
         head += f"; it goes on at first_line {last + 1}"

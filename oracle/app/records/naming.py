@@ -15,6 +15,7 @@ from oracle.domain.links.links import CLAIMS, reference_key
 from oracle.domain.links.resolution import namesakes, stamp_of
 from oracle.domain.markdown.documents import lines_of
 from oracle.domain.names import ENTITY, SHARED, entity, is_entity, project_of, split_entity
+from oracle.domain.values import replace
 from oracle.errors import NotInMemory, UsageError
 from oracle.index.db import Connection
 from oracle.index.read import names, query
@@ -302,18 +303,19 @@ def show(context: Context, slug: str, *, first_line: int = 1, last_line: int = 0
     """Return lines of a record; `last_line` 0 means the end. Any name of a record will do. Raises NotInMemory, UsageError."""
     name = resolve(context, slug)
 
-    def find(
-        connection: Connection,
-    ) -> tuple[Summary, tuple[str, ...], tuple[str, ...], tuple[tuple[int, str], ...], tuple[tuple[str, str], ...]]:
+    def find(connection: Connection) -> Shown:
         record = Summary.from_row(query.summary(connection, find_record(context, connection, name)) or ())
-        chain = tuple(by for by, _ in query.retirers(connection, record.slug))
-        found = tuple(
-            (line, reason) for path, line, reason in query.problems(connection, record.path) if path == record.path
-        )
-        claims = tuple(row[:2] for row in query.backlinks(connection, record.slug, tuple(CLAIMS.values())))
-        return record, chain, tuple(query.retired_by(connection, record.slug)), found, claims
+        slug, path = record.slug, record.path
+        chain = tuple(by for by, _ in query.retirers(connection, slug))
+        supersedes = tuple(query.retired_by(connection, slug))
+        problems = tuple((line, reason) for one, line, reason in query.problems(connection, path) if one == path)
+        claims = tuple(row[:2] for row in query.backlinks(connection, slug, tuple(CLAIMS.values())))
+        ended_by = dict.fromkeys(row[0] for row in query.backlinks(connection, slug, tuple(CLAIMS)))
+        also_by = tuple(by for by in ended_by if by not in (slug, *chain))
+        return Shown(record, "", 1, 0, 0, chain, supersedes, problems, claims, also_by)
 
-    record, chain, supersedes, problems, claims = context.index.find(find, fresh=fresh)
+    shown = context.index.find(find, fresh=fresh)
+    record = shown.record
     try:
         raw = records.load(context.root, record.path)
     except OSError as error:
@@ -335,4 +337,4 @@ def show(context: Context, slug: str, *, first_line: int = 1, last_line: int = 0
             hint=say("Choose lines inside it, as in --lines 1:20."),
         )
     text = "\n".join(lines[first_line - 1 : last])
-    return Shown(record, text, first_line, last, len(lines), chain, supersedes, problems, claims)
+    return replace(shown, text=text, first_line=first_line, last_line=last, total_lines=len(lines))

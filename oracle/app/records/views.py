@@ -183,6 +183,8 @@ class Shown:
     problems: tuple[tuple[int, str], ...]
     claims: tuple[tuple[str, str], ...] = ()
     """The records of other seats that claim to end it, each with the type of its link; they have no effect."""
+    also_by: tuple[str, ...] = ()
+    """The records beside `chain` that replace it too."""
 
     @property
     def notes(self) -> tuple[Sentence, ...]:
@@ -193,6 +195,7 @@ class Shown:
         )
         return (
             *by,
+            *([say("it was also replaced by {others}", others=self.also_by)] if self.also_by else ()),
             *([replaces(self.supersedes)] if self.supersedes else ()),
             *(
                 say("{slug} claims that it no longer holds; only its own seat or memory can end it", slug=other)
@@ -210,6 +213,7 @@ class Shown:
             "text": self.text,
             "chain": [],
             **chain_json(self.chain),
+            **({"also_by": list(self.also_by)} if self.also_by else {}),
             "supersedes": list(self.supersedes),
             "problems": [{"line": line, "reason": reason} for line, reason in self.problems],
             **({"claims": [{"from": slug, "type": how} for slug, how in self.claims]} if self.claims else {}),

@@ -156,8 +156,10 @@ def test_a_record_that_is_edited_in_place_is_shown_as_it_is(look: Any, squad: Sq
     page.wait_for_selector("article >> text=Before.")
     file.write_text("# Edited\n\nBehind.\n", encoding="utf-8")
     page.wait_for_selector("article >> text=Behind.", timeout=10_000)
+    assert "Before." not in page.locator("article").inner_text()
     file.unlink()
     page.wait_for_selector("h1 >> text=Nothing to show", timeout=10_000)
+    assert not page.locator("article >> text=Behind.").count()
 
 
 def test_a_command_is_copied(look: Any):

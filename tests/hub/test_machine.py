@@ -47,6 +47,8 @@ class Team(RuleBasedStateMachine):
         self.folder = Path(tempfile.mkdtemp(prefix="oracle-hub-"))
         self.world = make()
         self.texts = 0
+        self.is_quiet = False
+        """Whether the machines were found to agree at the end of this life."""
         self.asked: dict[str, str] = {}
         """The machine on which each question was asked, by task id."""
         self.sent: set[str] = set()
@@ -238,6 +240,7 @@ class Team(RuleBasedStateMachine):
             receipt = f"tasks/demo/patrol/handoffs/{task_id}__planner__memory.json"
             # A question that was not sent before the planner was moved by force is kept aside where it was asked.
             assert receipt in one or list(self.sites[name].squad.home.rglob(f"{receipt}.superseded-*"))
+        self.is_quiet = True
 
     def everywhere(self, work: Callable[[Site], Any]) -> list[Any]:
         done = []
@@ -252,15 +255,28 @@ class Team(RuleBasedStateMachine):
         return {file.path: sha256 for file, sha256 in files if file and file.kind <= FileKind.RECEIPT}
 
 
-def lives(few: int) -> settings:
-    return settings(max_examples=int(os.environ.get("HUB_EXAMPLES", few)), stateful_step_count=20)
+def lives_of(make: Callable[[], Any], few: int) -> list[Team]:
+    """Return teams that lived, each through up to 20 steps, with a hub of their own."""
+    lived: list[Team] = []
+
+    def begin() -> Team:
+        lived.append(Team(make))
+        return lived[-1]
+
+    lives = settings(max_examples=int(os.environ.get("HUB_EXAMPLES", few)), stateful_step_count=20)
+    run_state_machine_as_test(begin, settings=lives)
+    return lived
 
 
 def test_machines_of_a_hub_in_memory() -> None:
-    run_state_machine_as_test(lambda: Team(Pretended), settings=lives(8))
+    lived = lives_of(Pretended, 8)
+    assert [team.is_quiet for team in lived] == [True] * len(lived)
+    assert any(team.must for team in lived), "nobody wrote anything"
 
 
 @pytest.mark.slow
 def test_machines_of_a_real_hub(cluster: Cluster) -> None:
     database = cluster.create_database()
-    run_state_machine_as_test(lambda: Team(lambda: Real(database)), settings=lives(4))
+    lived = lives_of(lambda: Real(database), 4)
+    assert [team.is_quiet for team in lived] == [True] * len(lived)
+    assert any(team.must for team in lived), "nobody wrote anything"

@@ -112,10 +112,19 @@ def _agree_on_language(call: Call, words: list[str]) -> list[str]:
     call.language = language if asked or language != ENGLISH or VARIABLE in os.environ else ""
     if language != ENGLISH:
         set_language(language)
+    if _command_in(words) == "doctor":  # it names every fault itself
+        return words
     call.unusable = tuple(fault.sentence for fault in faults)
     for fault in faults:
         call.warn(say("{what} {hint}", what=fault.sentence, hint=fault.hint))
     return words
+
+
+def _command_in(words: list[str]) -> str:
+    """Return the first word that is neither an option nor the folder that `--memory-dir` names, "" without one."""
+    before = ["", *words]
+    plain = (word for place, word in zip(before, words, strict=False) if place != "--memory-dir" and word[:1] != "-")
+    return next(plain, "")
 
 
 def _as_typed() -> AbstractContextManager[None]:

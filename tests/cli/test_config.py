@@ -141,6 +141,22 @@ def test_a_command_says_once_what_is_wrong_with_the_settings_and_goes_on(
     assert "config.toml" not in oracle("--lang", "en", "list")[2], "who does not read it says nothing of it"
 
 
+@pytest.mark.parametrize(("text", "told"), BROKEN.values(), ids=BROKEN)
+@pytest.mark.parametrize("more", [(), ("--json",), ("--lang", "en")], ids=" ".join)
+def test_the_doctor_says_once_what_is_wrong_with_the_settings(
+    oracle, root: Path, text: str | None, told: str, more: tuple[str, ...]
+):
+    if text is None:
+        (root / "config.toml").mkdir()
+    else:
+        (root / "config.toml").write_text(text, encoding="utf-8")
+    said = told.removeprefix("config.toml: ").partition(". ")[0]
+    _, out, err = oracle("doctor", *more)
+    assert (out.count(said), err.count("config.toml")) == (1, 0)
+    assert oracle("--memory-dir", str(root), "doctor", *more)[1:] == (out, err)
+    assert oracle("search", "doctor")[2].count(said) == 1
+
+
 @pytest.mark.parametrize(
     "words", [("skill", "list"), ("config", "list"), ("config", "set", "language", "zh")], ids=" ".join
 )

@@ -106,15 +106,20 @@ They are open already, so reading them does not wait for a new writer.
 """
 
 
-def read_input(name: str, option: str) -> bytes:
-    """Return the bytes of a regular file or a pipe, or of standard input for `-`. Errors name the option. Raises UsageError.
+def read_input(name: str, option: str = "") -> bytes:
+    """Return the bytes of a regular file or a pipe, or of standard input for `-`. Raises UsageError.
+
+    Errors about a file name the option; `-` may be an argument too.
 
     Every option that takes a file uses this, so that none of them reads a device, a folder or an endless file.
     """
     if name == STANDARD_INPUT:
         if sys.stdin is None:
-            raise UsageError(say("Standard input is closed."), hint=say("Pass a file with {option}.", option=option))
-        return _bounded(sys.stdin.buffer, say("standard input"), option)
+            raise UsageError(
+                say("Standard input is closed."),
+                hint=say("Pipe the text in, or give it without `-`."),
+            )
+        return _bounded(sys.stdin.buffer, say("standard input"), "")
     try:
         with open(_open(os.path.expanduser(name)), "rb") as stream:
             return _bounded(stream, name, option)
@@ -124,7 +129,7 @@ def read_input(name: str, option: str) -> bytes:
         raise _unreadable(name, getattr(error, "strerror", None) or str(error), option) from error
 
 
-def read_text_input(name: str, option: str) -> str:
+def read_text_input(name: str, option: str = "") -> str:
     """Return what `read_input` reads as text, without a byte-order mark. Raises UsageError, also for other encodings than UTF-8."""
     try:
         return read_input(name, option).decode("utf-8-sig")
@@ -159,5 +164,6 @@ def _bounded(stream: BinaryIO, name: str, option: str) -> bytes:
 
 def _unreadable(name: str, reason: str, option: str) -> UsageError:
     return UsageError(
-        say("{path} can't be read: {reason}.", path=name, reason=reason), hint=say("Check {option}.", option=option)
+        say("{path} can't be read: {reason}.", path=name, reason=reason),
+        hint=say("Check {option}.", option=option) if option else say("Give less of it."),
     )

@@ -8,7 +8,7 @@ import os
 from oracle.app.context import Context
 from oracle.domain import timestamps
 from oracle.domain.values import value
-from oracle.errors import OracleError, RootUnusable, UsageError
+from oracle.errors import OracleError, UsageError
 from oracle.store.disk import files, folders
 from oracle.store.root.layout import RECORD_TREES
 from oracle.wording import say
@@ -45,19 +45,7 @@ def init(context: Context, *, shared: bool = False) -> bool:
             say("{path} lies in a home folder, which others can't enter.", path=path),
             hint=say("Share a Root elsewhere: oracle init --shared --memory-dir /srv/team"),
         )
-    above = path
-    while not os.path.lexists(above):
-        above = os.path.dirname(above)
-    if not os.path.isdir(above) and above != path:
-        raise RootUnusable(
-            say("{above} is not a folder, so {path} can't be made.", above=above, path=path),
-            hint=say("Choose another Root with --memory-dir."),
-        )
-    if os.path.lexists(path) and not os.path.isdir(path):
-        raise RootUnusable(
-            say("{path} is not a folder.", path=path),
-            hint=say("Move it away, or choose another Root with --memory-dir."),
-        )
+    context.root.require_place()
     is_new = not any(os.path.lexists(context.root.join(folder)) for folder in _FOLDERS)
     files.make_folder(path)
     if shared:

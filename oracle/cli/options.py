@@ -219,7 +219,7 @@ def read_body(body: str | None, body_file: str | None, dash: str | None) -> str:
             hint=say("Choose one of --body, --body-file and - (standard input)."),
         )
     if STANDARD_INPUT in places:
-        return read_text_input(STANDARD_INPUT, "--body-file")
+        return read_text_input(STANDARD_INPUT)
     return read_text_input(body_file, "--body-file") if body_file is not None else body or ""
 
 

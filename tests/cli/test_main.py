@@ -16,6 +16,7 @@ import pytest
 from oracle.cli.application import EPILOG, MOVED, Group, walk
 from oracle.cli.application import command as build_command
 from oracle.cli.commands.compat import PROGRAMS
+from oracle.cli.main import run
 from oracle.cli.output import cells
 from oracle.errors import NOT_JUDGED, Conflict, LockTimeout, OracleError, RecordExists, TreeEmptied
 from tests.cli.transcript import call
@@ -627,6 +628,46 @@ def test_without_a_root_every_question_says_so(oracle, tmp_path, words):
     code, out, err = oracle(*words, "--memory-dir", str(tmp_path / "nowhere"))
     assert (code, out) == (2, "")
     assert err.splitlines()[0] == f"The Root {tmp_path / 'nowhere'} does not exist."
+
+
+IN_THE_WAY = {
+    "file": "{place}/file is not a folder",
+    "file/below": "{place}/file/below can't be made, because {place}/file is not a folder",
+    "to-a-file": "{place}/to-a-file is not a folder",
+    "dangling": "{place}/dangling is a link to {place}/nothing, which does not exist",
+    "dangling/below": "{place}/dangling is a link to {place}/nothing, which does not exist",
+}
+
+
+@pytest.mark.parametrize(("name", "what"), IN_THE_WAY.items(), ids=IN_THE_WAY)
+@pytest.mark.parametrize("is_option", [True, False])
+def test_what_is_in_the_place_of_a_root_is_said_once_and_with_the_way_out(
+    oracle, tmp_path, monkeypatch, name, what, *, is_option
+):
+    (tmp_path / "file").write_text("mine", encoding="utf-8")
+    (tmp_path / "to-a-file").symlink_to(tmp_path / "file")
+    (tmp_path / "dangling").symlink_to(tmp_path / "nothing")
+    monkeypatch.setenv("ORACLE_ROOT", str(tmp_path / name))
+    words = ["--memory-dir", str(tmp_path / name)] if is_option else []
+    for command in (["list"], ["init"], ["search", "x"], ["write", "decision", "--project", "a", "--title", "b"]):
+        code, out, err = oracle(*words, *command)
+        first, hint = err.splitlines()
+        assert (code, out, first) == (2, "", f"The Root {what.format(place=tmp_path)}.")
+        assert "--memory-dir or ORACLE_ROOT" in hint
+    code, out, err = oracle(*words, "doctor")
+    assert (code, out.count(what.format(place=tmp_path)), "config" in out + err) == (1, 1, False)
+    assert (tmp_path / "file").read_text(encoding="utf-8") == "mine"
+    assert not (tmp_path / "nothing").exists()
+
+
+@pytest.mark.parametrize("words", [["team", "language"], ["ask", "--now"], ["team", "privacy", "--text"]])
+def test_an_error_about_standard_input_names_no_option_that_nobody_typed(root, monkeypatch, capsys, words):
+    monkeypatch.setattr(sys, "stdin", None)
+    code = run([*words, "-", "--memory-dir", str(root)])
+    assert (code, capsys.readouterr().err) == (
+        2,
+        "Standard input is closed.\nhint: Pipe the text in, or give it without `-`.\n",
+    )
 
 
 def test_a_root_that_a_command_makes_is_named(oracle, tmp_path):

@@ -25,6 +25,7 @@ from oracle.domain import timestamps
 from oracle.errors import RootUnusable
 from oracle.store.disk import folders
 from oracle.store.root import lock
+from oracle.store.root.in_the_way import find_fault
 from oracle.store.root.layout import RECORD_TREES, SKIPPED_FOLDERS, Root
 from oracle.wording import say, say_many
 
@@ -43,17 +44,13 @@ _EARLIEST = datetime(2020, 1, 1, tzinfo=UTC)
 def check_root(root: Root) -> Check:
     """Check that the Root is a folder that only its owner may enter."""
     name, word = "root", quoted(root.path)
+    if fault := find_fault(root.path):
+        return error(name, *fault)
     if not os.path.lexists(root.path):
         return error(
             name,
             say("{path} does not exist", path=root.path),
             say("oracle init, or name another Root with --memory-dir"),
-        )
-    if not os.path.isdir(root.path):
-        return error(
-            name,
-            say("{path} is not a folder", path=root.path),
-            say("Move it away, or name another Root with --memory-dir"),
         )
     if foreign := why_no_root(root):
         return error(name, foreign, say("oracle init, or name another Root with --memory-dir"))

@@ -178,6 +178,8 @@ def _load(root: Root, path: str, report: Report) -> dict[str, object]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:
+        if isinstance(error, NotADirectoryError) and not os.path.isdir(root.path):
+            return {}  # the Root is not a folder, which is said elsewhere
         report(path, say("The configuration can't be read: {error}.", error=error))
         return {}
 

@@ -212,10 +212,7 @@ class Root:
                 say("The Root {path} can't be read: permission is denied.", path=self.path),
                 hint=say("Check its owner and mode."),
             )
-        if os.path.exists(self.path) and not os.path.isdir(self.path):
-            raise RootUnusable(
-                say("The Root {path} is not a folder.", path=self.path), hint=say("Name a folder with --memory-dir.")
-            )
+        self.require_place()
         if not os.path.isdir(self.path):
             what = say("The Root {path} does not exist.", path=self.path)
         elif self._looks_foreign():
@@ -226,6 +223,13 @@ class Root:
             what,
             hint=say("Create it with `oracle init`, or name another with --memory-dir."),
         )
+
+    def require_place(self) -> None:
+        """Raise RootUnusable if something is in the way of a folder here."""
+        from oracle.store.root.in_the_way import find_fault
+
+        if fault := find_fault(self.path):
+            raise RootUnusable(say("The Root {fault}.", fault=fault[0]), hint=say("{way_out}.", way_out=fault[1]))
 
     def _looks_foreign(self) -> bool:
         """Return whether a folder without `projects/` has other visible names than those of the layout or of flat facts."""

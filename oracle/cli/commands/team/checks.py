@@ -84,7 +84,7 @@ def _look(context: Context, text: str | None, file: str) -> tuple[PrivacyFinding
     from oracle.app import guard
 
     if text is not None:
-        return guard.check_text(context, read_input("-", "--file").decode("utf-8", "replace") if text == "-" else text)
+        return guard.check_text(context, read_input("-").decode("utf-8", "replace") if text == "-" else text)
     return guard.check_file(context, file) if file else guard.check_staged(context, str(Path.cwd()))
 
 

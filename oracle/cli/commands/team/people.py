@@ -175,4 +175,4 @@ def _typed(path: str) -> tuple[str, ...]:
 def _given(messages: list[str]) -> list[str]:
     if messages != ["-"]:
         return messages
-    return read_input("-", "--transcript").decode("utf-8", "replace").splitlines()
+    return read_input("-").decode("utf-8", "replace").splitlines()

@@ -161,13 +161,21 @@ def _is_counted(value: str) -> bool:
     return steps >= 0.6 * (len(value) - 1)
 
 
+def _has_long_runs(value: str) -> bool:
+    """Return whether half of a value counts up or repeats in runs of four and more: `abcd1234`, but not `abc123def456`."""
+    steps = "".join("+" if ord(after) - ord(before) in (0, 1) else "." for before, after in pairwise(value))
+    return sum(map(len, compiled(r"[+]{3,}").findall(steps))) >= 0.5 * (len(value) - 1)
+
+
 def is_token(value: str) -> bool:
     """Accept the body of a vendor shape: the shape is the evidence, so only placeholders and written words are refused.
 
-    A number that counts up makes no placeholder of what follows it (`1234567890-kQ7…`).
+    What counts up in long runs is a placeholder, but a number that does makes none of what follows it (`1234567890-kQ7…`).
     """
-    secret = max(value.split("-"), key=lambda part: not part.isdigit() and len(part)) if _is_counted(value) else value
-    if len(set(secret)) < 6 or is_placeholder(secret) or _any_of("placeholder").search(value):
+    secret = (
+        max(value.split("-"), key=lambda part: not part.isdigit() and len(part)) if _has_long_runs(value) else value
+    )
+    if len(set(secret)) < 6 or _has_long_runs(secret) or _any_of("placeholder").search(value):
         return False
     parts = compiled(r"[-_./:]").split(value)
     return len(parts) == 1 or not all(map(compiled(r"[a-z]*\d{0,2}|[A-Z]*|\d+").fullmatch, parts))

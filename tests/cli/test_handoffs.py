@@ -161,6 +161,8 @@ def test_a_slip_is_met_with_what_may_be_meant(
         ("ack", "y-2"),
         ("ack", "y-2", "--project", "demo"),
         ("log", "--task", "y-2"),
+        ("ack", "check", "y-2", "--project", "demo"),
+        ("team", "task", "update-status", "y-2", "1", "done", "--project", "demo"),
         (
             "deliver",
             "--project",
@@ -181,8 +183,21 @@ def test_a_task_in_other_case_is_offered_before_any_other(
 
     for task in (*others, "Y-2"):
         team.ask(task)
-    assert run([*words, "--memory-dir", str(team.path)]) in (0, 2, 4)
-    assert "id you mean Y-2" in capsys.readouterr().err
+        run(["team", "task", "create", task, "--project", "demo", "--memory-dir", str(team.path)])
+    capsys.readouterr()
+    assert run([*words, "--memory-dir", str(team.path)]) in (0, 1, 2, 4)
+    assert "id you mean Y-2" in "".join(capsys.readouterr())
+
+
+@pytest.mark.parametrize("words", [["show"], ["backlinks"], ["show", "--links"]])
+@pytest.mark.parametrize("typed", ["q-2", "Q-2", "entity:taskid:q-2"])
+def test_a_name_that_is_a_tasks_but_for_its_case_leads_to_the_task(
+    team: Squad, words: list[str], typed: str, capsys: pytest.CaptureFixture[str]
+):
+    from oracle.cli.main import run
+
+    assert run([*words, typed, "--memory-dir", str(team.path)]) == 4
+    assert "hint: It is the id of a task: `oracle handoffs show Q-2`." in capsys.readouterr().err
 
 
 def test_the_right_id_of_another_seats_task_is_not_to_be_corrected(team: Squad, capsys: pytest.CaptureFixture[str]):

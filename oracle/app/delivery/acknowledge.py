@@ -13,6 +13,7 @@ from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import CONSUMED, Receipt, ReceiptKind, ReceiptName
 from oracle.domain.names import check_name
+from oracle.domain.spelling import guess_task
 from oracle.domain.values import value
 from oracle.errors import NotFound, UsageError
 from oracle.store.delivery import handoffs, responses, task_tree
@@ -161,7 +162,11 @@ def check(
     asked = _dispatches(team, name, target)
     seat = target or (asked[-1].name.target if asked else "")
     if not seat:
+        from oracle.app.delivery.handoffs import known_tasks
+
         detail = say("no dispatch of {task} in {folder}", task=name, folder=team.folder)
+        if near := guess_task(name, known_tasks([team])):
+            detail = say("{what}: {hint}", what=detail, hint=near)
         return [Sign("receipt", held=False, detail=detail), *(_unknown(one) for one in ("pane", "delivery", "commit"))]
     team.profile.require_seat(seat)
     receipt = asked[-1] if asked else None

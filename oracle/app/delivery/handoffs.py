@@ -226,12 +226,12 @@ def projects_with(context: Context, task_id: str) -> list[tuple[str, Team]]:
     if not found:
         raise NotFound(
             say("No handoff has the task id {name}.", name=name),
-            hint=_near(name, teams.values()) or say("See what there is with `oracle handoffs`."),
+            hint=guess_task(name, known_tasks(teams.values())) or say("See what there is with `oracle handoffs`."),
         )
     return found
 
 
-def _near(task_id: str, teams: Iterable[Team]) -> str:
-    """Return the question whether a known task is meant."""
+def known_tasks(teams: Iterable[Team]) -> list[str]:
+    """Return the id of each task of which these teams have a receipt."""
     files = (receipts.parse_file_name(one) for team in teams for one in folders.names_in(team.folder))
-    return guess_task(task_id, dict.fromkeys(one[0].task_id for one in files if one is not None))
+    return list(dict.fromkeys(one[0].task_id for one in files if one is not None))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
 from oracle.app.context import Context
-from oracle.domain.names import is_entity, split_entity
-from oracle.errors import NotInMemory, OracleError
+from oracle.domain.names import fold_name, is_entity, split_entity
+from oracle.errors import NotInMemory
 from oracle.wording import say
 
 
@@ -17,11 +17,14 @@ def pointing_to_task(context: Context, text: str) -> Iterator[None]:
     try:
         yield
     except NotInMemory as error:
-        from oracle.app.delivery.handoffs import projects_with
+        from oracle.app.delivery.handoffs import known_tasks
+        from oracle.app.delivery.team import open_all
 
         name = text.strip()
         name = split_entity(name)[1] if is_entity(name) else name
-        with suppress(OracleError):  # it can't name a task, or no task has this id
-            if projects_with(context, name):
-                error.hint = say("It is the id of a task: `oracle handoffs show {name}`.", name=name)
+        known = known_tasks(open_all(context)[0].values())
+        for meant in sorted({one for one in known if fold_name(one) == fold_name(name)}, key=lambda one: one != name)[
+            :1
+        ]:
+            error.hint = say("It is the id of a task: `oracle handoffs show {name}`.", name=meant)
         raise

@@ -270,9 +270,12 @@ def read_workflow(tasks_root: str, task_id: str) -> str:
     path = workflow_file(tasks_root, task_id)
     raw = steps.read(path)
     if raw is None:
+        from oracle.domain.spelling import guess_task
+
         raise NotFound(
             say("{path} does not exist.", path=path),
-            hint=say("Create it with `oracle team task create {task_id} --project PROJECT`.", task_id=task_id),
+            hint=guess_task(task_id, tasks_with_workflow(tasks_root))
+            or say("Create it with `oracle team task create {task_id} --project PROJECT`.", task_id=task_id),
         )
     return raw.decode("utf-8", "surrogateescape")
 

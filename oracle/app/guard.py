@@ -14,7 +14,7 @@ from oracle.domain.compiling import compiled
 from oracle.domain.injection import envelope
 from oracle.domain.markdown.documents import replace_surrogates
 from oracle.domain.records.drafts import Draft, Evidence, refuse_merge
-from oracle.domain.safety.privacy import MARK, Guard, PrivacyFinding, find_personal
+from oracle.domain.safety.privacy import Guard, PrivacyFinding, find_personal
 from oracle.domain.safety.together import clean_together
 from oracle.domain.spelling import suggest
 from oracle.domain.values import contents_of, fields_of, replace
@@ -25,7 +25,7 @@ from oracle.wording import Sentence, joined, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from typing import Any, TypeVar
 
     from oracle.app.context import Context
@@ -139,47 +139,11 @@ def require_unchanged(context: Context, found: Mapping[str, Any], fields: Mappin
     clean(context, found, ALLOW if fields.get("secrets") == ALLOW else FIXED, what=say("The handoff"))
 
 
-# What a find is called, for people; JSON has `rule in place`
-
-_KINDS = {
-    "assignment": say("a password, PIN or other named credential"),
-    "private-key": say("a private key"),
-    "url-password": say("a password in an address"),
-    "authorization": say("a login in a header, a cookie or a command"),
-    "seed-phrase": say("the words of a wallet"),
-}
-
-
-def told(found: Sentence) -> Sentence:
-    """Say what was found in which field, and the name of its rule."""
-    rule, place = found.values["rule"], found.values["place"]
-    if _is_owners(found):
-        return say("what {rule} blocks, in the field {place}", rule=rule, place=place)
-    what = _KINDS.get(str(rule)) or say("a token or key in a format of its own")
-    return say("{what} ({rule}) in the field {place}", what=what, rule=rule, place=place)
-
-
-def _is_owners(found: Sentence) -> bool:
-    """Return whether a rule of the owner of the Root was found, and no credential."""
-    return found.startswith(f"{privacy.NAME}:")
-
-
-def replacements(found: Iterable[Sentence], *, again: Sentence) -> list[Sentence]:
-    """Say what was taken out of which field, and what to do if it was no secret: `again`."""
-    lines = [
-        say(
-            "Taken out: {what}. {mark} is in its place now.",
-            what=told(one),
-            mark=MARK if _is_owners(one) else f"[REDACTED:{one.values['rule']}]",
-        )
-        for one in found
-    ]
-    return [*lines, again] if lines else []
-
-
 def _refusal(what: Sentence, found: tuple[Sentence, ...], *, has_option: bool) -> PrivacyBlocked | SecretFound:
-    named = joined("; ", map(told, found))
-    if any(map(_is_owners, found)):
+    from oracle.domain.safety.telling import is_owners, tell_found
+
+    named = joined("; ", map(tell_found, found))
+    if any(map(is_owners, found)):
         return PrivacyBlocked(
             say(
                 "{what} contains something that must not be written: {named}. Nothing was written.",
@@ -267,10 +231,10 @@ def warnings(texts: Mapping[str, str]) -> list[Sentence]:
     """Return a sentence for each sort of personal data in texts, by the name of their place."""
     if not any(True for _ in find_personal("\n".join(texts.values()))):
         return []
+    from oracle.domain.safety.telling import tell_personal
+
     found = [item for place, text in texts.items() for item in Guard(secrets=False).look(text, place)]
-    return list(
-        dict.fromkeys(say("personal data: {rule} in {place}", rule=item.rule, place=item.where) for item in found)
-    )[:10]
+    return list(dict.fromkeys(map(tell_personal, found)))[:10]
 
 
 def check_text(context: Context, text: str, place: str = "text") -> tuple[PrivacyFinding, ...]:

@@ -73,10 +73,11 @@ def main(argv: Sequence[str]) -> int:
         emit(f"already delivered {name.task_id} -> {name.target}: {done.response_path}")
     emit(f"delivery: {done.delivery_path}")
     emit(f"receipt: {done.receipt_path}")
-    from oracle.app.guard import replacements
+    if done.redacted:
+        from oracle.domain.safety.telling import tell_replaced
 
-    for line in replacements(done.redacted, again=say("If that was no secret, add --supersede --secrets allow.")):
-        complain(line)
+        for line in tell_replaced(done.redacted, again=say("If that was no secret, add --supersede --secrets allow.")):
+            complain(line)
     if done.all_verified is False:
         complain("warning: not every claim is verified; the response says which")
     return 0

@@ -9,7 +9,7 @@ import argparse
 from datetime import UTC, datetime
 
 from oracle.app.context import Context
-from oracle.app.guard import POLICIES, replacements
+from oracle.app.guard import POLICIES
 from oracle.compat.door import (
     add_new_project,
     add_root,
@@ -234,11 +234,12 @@ def _look_at_author(args: argparse.Namespace, author: str, *, is_drop: bool) -> 
 
 def _say(context: Context, args: argparse.Namespace, written: Written, warnings: list[str], *, is_drop: bool) -> None:
     from oracle.compat.rendering import print_json
+    from oracle.domain.safety.telling import tell_replaced
 
     warnings = [
         *warnings,
         *written.warnings,
-        *replacements(written.redacted, again=say("If that was no secret, write it again with --secrets allow.")),
+        *tell_replaced(written.redacted, again=say("If that was no secret, write it again with --secrets allow.")),
         *(
             f"{slug} says nearly what the retired record said; it may have to go too"
             for slug in written.near_duplicates

@@ -64,13 +64,13 @@ def retire_record(context: Context, binding: Binding, *, record: str, reason: st
 
 
 def _written(written: Written) -> Answer:
-    from oracle.app.guard import replacements
+    from oracle.domain.safety.telling import tell_replaced
 
     data = written.as_json()
     if written.already:
         return Answer(data, f"{written.already}.")
     notes = [f"warning: {line}" for line in written.warnings]
-    notes += replacements(written.redacted, again=say("If that was no secret, write it in other words."))
+    notes += tell_replaced(written.redacted, again=say("If that was no secret, write it in other words."))
     notes += [f"{slug} still holds, and says nearly the same as what was retired" for slug in written.near_duplicates]
     head = f"Nothing was written; it would be {written.path}" if written.dry_run else f"Written: {written.path}"
     text = [fenced(written.text)] if written.dry_run else []

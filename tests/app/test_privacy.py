@@ -10,8 +10,9 @@ import pytest
 from oracle.api import Oracle
 from oracle.app import guard
 from oracle.app.delivery.panes import Notice, notify
-from oracle.app.guard import replacements
 from oracle.domain.records.drafts import Draft, Evidence
+from oracle.domain.safety.privacy import PERSONAL_RULES
+from oracle.domain.safety.telling import PERSONAL, tell_replaced
 from oracle.errors import NotFound, PrivacyBlocked, RulesUnusable, SecretFound, UsageError
 from oracle.wording import say
 from tests.app.gitbox import GitBox
@@ -107,13 +108,13 @@ def test_what_is_blocked_is_replaced_when_it_may_be(oracle: Oracle) -> None:
     text = Path(written.path).read_text(encoding="utf-8")
     assert "[REDACTED:blocked] and [REDACTED:github-token]" in text
     assert set(written.redacted) == {"privacy.md:1 in body", "github-token in body"}
-    assert replacements(written.redacted, again=say("What to do.")) == [
+    assert tell_replaced(written.redacted, again=say("What to do.")) == [
         "Taken out: a token or key in a format of its own (github-token) in the field body. [REDACTED:github-token] is "
         "in its place now.",
         "Taken out: what privacy.md:1 blocks, in the field body. [REDACTED:blocked] is in its place now.",
         "What to do.",
     ]
-    assert replacements((), again=say("What to do.")) == []
+    assert tell_replaced((), again=say("What to do.")) == []
 
 
 def test_a_secret_is_still_one_and_allow_is_for_it(oracle: Oracle) -> None:
@@ -128,7 +129,11 @@ def test_a_secret_is_still_one_and_allow_is_for_it(oracle: Oracle) -> None:
 def test_personal_data_is_written_with_a_warning_that_names_the_place(oracle: Oracle) -> None:
     draft = Draft("decision", "arena", "One", body="a\nAsk zhang@corp.cn.", author="li@corp.cn")
     written = oracle.write(draft)
-    assert sorted(written.warnings) == ["personal data: mail in author:1:1", "personal data: mail in body:2:5"]
+    assert sorted(written.warnings) == [
+        "personal data: a mail address in line 1 of the field author",
+        "personal data: a mail address in line 2 of the field body",
+    ]
+    assert set(PERSONAL) == set(PERSONAL_RULES)
     assert not any("zhang" in warning for warning in written.warnings)
 
 

@@ -235,11 +235,12 @@ def _print_delivered(call: Call, done: Delivered) -> None:
     if not done.is_new:
         return
     call.note(say("response: {response_path}", response_path=done.response_path))
-    from oracle.app import guard
+    if done.redacted:
+        from oracle.domain.safety.telling import tell_replaced
 
-    again = say("If that was no secret, deliver it again with --supersede --secrets allow.")
-    for line in guard.replacements(done.redacted, again=again):
-        call.note(line)
+        again = say("If that was no secret, deliver it again with --supersede --secrets allow.")
+        for line in tell_replaced(done.redacted, again=again):
+            call.note(line)
     call.note(say("receipt: {receipt_path}", receipt_path=done.receipt_path))
     if done.all_verified is not None:
         call.note(

@@ -92,11 +92,12 @@ def print_written(call: Call, written: Written) -> None:
         call.note(written.already)
     for line in written.warnings:
         call.warn(line)
-    from oracle.app import guard
+    if written.redacted:
+        from oracle.domain.safety.telling import tell_replaced
 
-    again = say("If that was no secret, write it again with --secrets allow.")
-    for line in guard.replacements(written.redacted, again=again):
-        call.note(line)
+        again = say("If that was no secret, write it again with --secrets allow.")
+        for line in tell_replaced(written.redacted, again=again):
+            call.note(line)
     for slug in written.near_duplicates:
         call.note(say("{slug} still holds, and says nearly the same as what was retired", slug=slug))
     if written.dry_run:

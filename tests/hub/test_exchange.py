@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
@@ -245,21 +245,36 @@ def test_who_leaves_gives_up_homes_and_keeps_files(team: Team) -> None:
     assert back.machine == one.machine
 
 
+def count_rows_read(watched: psycopg.Connection[Any]) -> int:
+    """Return how many rows of files the hub read so far, by its own statistics."""
+    watched.execute("SELECT pg_stat_force_next_flush()")
+    watched.execute("SELECT pg_stat_clear_snapshot()")
+    read = "SELECT sum(seq_tup_read + idx_tup_fetch)::int FROM pg_stat_user_tables WHERE relname ~ '^file_[0-9]+$'"
+    found = watched.execute(read).fetchone()
+    return found[0] if found else 0
+
+
 def test_a_file_is_looked_up_by_its_key_however_many_there_are(team: Team) -> None:
     one = team.join("one")
     one.send(*(row(f"shared/plan/{at:04}.md") for at in range(4 * MAX_ROWS)))
-    read = "SELECT sum(seq_tup_read + idx_tup_fetch)::int FROM pg_stat_user_tables WHERE relname ~ '^file_[0-9]+$'"
-
-    def rows_read() -> int:
-        watched.execute("SELECT pg_stat_force_next_flush()")
-        watched.execute("SELECT pg_stat_clear_snapshot()")
-        found = watched.execute(read).fetchone()
-        return found[0] if found else 0
-
     with psycopg.connect(one.membership.dsn, autocommit=True) as watched:
-        before = rows_read()
+        before = count_rows_read(watched)
         batch = [row(f"shared/plan/{at:04}.md") for at in range(MAX_ROWS)]
         digests, contents = [sent.sha256 for sent in batch], [sent.content for sent in batch]
         values = (team.name, [sent.path for sent in batch], [0] * MAX_ROWS, digests, contents)
         assert watched.execute(sql("push"), values).fetchall() == []
-        assert MAX_ROWS <= rows_read() - before <= 2 * MAX_ROWS + 10  # once to write, once to say why it was not
+        assert MAX_ROWS <= count_rows_read(watched) - before <= 2 * MAX_ROWS + 10  # to write, and to say why it was not
+
+
+@pytest.mark.parametrize("is_analyzed", [True, False])
+def test_a_pull_of_nothing_reads_no_more_however_many_files_there_are(team: Team, *, is_analyzed: bool) -> None:
+    one, two = team.join("one"), team.join("two")
+    one.send(*(row(f"shared/plan/{at:04}.md") for at in range(4 * MAX_ROWS)))
+    if is_analyzed:
+        team.owner.rows("ANALYZE oracle_hub.file")
+    two.receive_all()
+    with psycopg.connect(two.membership.dsn, autocommit=True) as watched:
+        before = count_rows_read(watched)
+        page = watched.execute(*two._pull_call(two.cursor)).fetchall()
+        assert [found[2] for found in page] == [0]
+        assert count_rows_read(watched) - before < 10

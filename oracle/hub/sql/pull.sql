@@ -22,10 +22,12 @@ WITH hub AS MATERIALIZED (
         row_number() OVER (ORDER BY xid8, path) AS number,
         sum(CASE WHEN is_inline THEN size ELSE 0 END) OVER (ORDER BY xid8, path) AS bytes
     FROM ahead
+), newest AS ( -- by the index: a planner that expects many rows behind the horizon reads the whole table for one
+    SELECT xid8 FROM oracle_hub.file WHERE team = %(team)s ORDER BY xid8 DESC, path DESC LIMIT 1
 )
 SELECT hub.id, hub.horizon::text, (SELECT count(*) FROM page),
     page.path, page.owner::text, page.epoch, page.sha256, page.size, CASE WHEN page.is_inline THEN page.content END, page.removed,
-    page.xid8::text, EXISTS (SELECT FROM oracle_hub.file f WHERE f.team = %(team)s AND f.xid8 >= (SELECT horizon FROM hub))
+    page.xid8::text, coalesce((SELECT xid8 FROM newest) >= hub.horizon, false)
 FROM hub
 LEFT JOIN page ON page.number = 1 OR (page.number <= %(rows)s AND page.bytes <= %(bytes)s)
 ORDER BY page.number

@@ -95,12 +95,13 @@ class AgentWaker(TmuxWaker):
     """Wake a seat only where an agent may run: a shell would run what is typed at its prompt."""
 
     def _choose(self, server: Server, names: Sequence[str], seat: str) -> Pane | NoSession:
-        panes, rest, shell = server.panes(), list(names), ""
-        while isinstance(found := choose_pane(panes, rest, seat=seat), Pane):
-            if not holds_only_shell(server, found):
+        panes, shell = server.panes(), ""
+        while isinstance(found := choose_pane(panes, names, seat=seat), Pane):
+            is_beside = found.session == shell and found.command in _VIEWERS
+            if not is_beside and not holds_only_shell(server, found):
                 return found
             shell = shell or found.session
-            rest = rest[[_as_tmux_names(name) for name in rest].index(found.session) + 1 :]
+            panes = [pane for pane in panes if pane.pane_id != found.pane_id]  # an agent may run in the next one
         return NoAgent(tuple(names), say("only a shell runs in {session}", session=shell)) if shell else found
 
 

@@ -423,3 +423,12 @@ def test_who_retires_a_replacement_is_told_that_the_older_record_stays_ended(roo
         (remark,) = [line for line in oracle.retire(new, "why").warnings if "stays so" in line]
         assert old in remark
         assert oracle.show(old).record.is_retired
+
+
+@pytest.mark.parametrize("part", ["ключ", "röß"])
+def test_a_part_of_a_word_of_any_script_with_spaces_changes_nothing(root: Path, part: str) -> None:
+    with Oracle.open(str(root)) as oracle:
+        old = oracle.write(Draft("decision", "shop", "Größe und выключатель", body="x")).slug
+        with pytest.raises(UsageError, match="only a part of a name"):
+            oracle.retire(part, "why")
+        assert not oracle.show(old).record.is_retired

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from oracle.app.context import Context
-from oracle.app.delivery import deliver, handoffs
+from oracle.app.delivery import deliver, handoffs, story
 from oracle.domain.delivery.receipts import ReceiptKind, new_receipt, receipt_name
 from oracle.errors import OtherAsker
 from oracle.store.delivery import handoffs as receipts
@@ -170,6 +170,9 @@ def test_answer_of_one_project_answers_no_question_of_the_other(seat: Seat, aren
     if not older:
         seat.run(seat.payload(f"first {WHOLE}"))
     assert states(seat)["arena", "T-1"] == ("open", "answer: memory")
+    with Context.open(seat.root.path) as context:
+        told = {project: story.tell(context, "T-1", project=project).answer for project in ("install", "arena")}
+    assert told == {"install": "first", "arena": ""}
     for marker in (TASK, "[DELIVER:seat=planner task_id=T-1 project=arena]"):
         done = seat.run(seat.payload(f"second {marker}"))
         assert done.stderr == b"deliver_skipped: conflict\n"

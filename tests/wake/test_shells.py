@@ -108,6 +108,27 @@ def test_a_program_beside_the_shell_is_woken(stage: Stage):
     assert wake(stage) == Woken("demo-planner", pane)
 
 
+@pytest.mark.parametrize("is_marked", [False, True])
+def test_an_agent_that_a_script_runs_beside_the_shell_is_woken(stage: Stage, is_marked: bool):
+    beside = shell(stage)
+    if is_marked:
+        stage.tmux("set-option", "-p", "-t", beside, "@oracle_seat", "planner")
+    prompts, command = stage.box_command()
+    script = stage.folder / "agent.sh"
+    script.write_text(f"#!/bin/bash\n{command}\n:\n", encoding="utf-8")
+    script.chmod(0o755)
+    pane = stage.tmux("split-window", "-d", "-P", "-F", "#{pane_id}", "-t", "demo-planner", f"exec {script}")
+    until(prompts.log.exists, "the box was drawn")
+    assert wake(stage) == Woken("demo-planner", pane)
+    assert prompts.read() == [TEXT]
+
+
+def test_a_pager_beside_the_shell_gets_no_wake_up(stage: Stage):
+    shell(stage)
+    stage.tmux("split-window", "-d", "-t", "demo-planner", "exec tail -f /dev/null")
+    assert wake(stage) == NoAgent(("demo-planner",), "only a shell runs in demo-planner")
+
+
 def test_a_machine_without_ps_types_as_before(stage: Stage, monkeypatch: pytest.MonkeyPatch):
     pane = shell(stage)
     tmux = shutil.which("tmux")

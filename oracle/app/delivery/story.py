@@ -10,7 +10,7 @@ from oracle.app.claims import ToldClaim
 from oracle.app.context import Context
 from oracle.app.delivery import handoffs
 from oracle.app.delivery.listed import ListedHandoff
-from oracle.app.delivery.team import Team
+from oracle.app.delivery.team import Team, other_owner
 from oracle.domain import timestamps
 from oracle.domain.delivery.receipts import CONSUMED, Receipt, say_the_same
 from oracle.domain.names import check_name
@@ -98,17 +98,19 @@ def tell(context: Context, task_id: str, *, project: str = "") -> Story:
 
 def _story(context: Context, team: Team, task_id: str) -> Story:
     listed = [item for item in handoffs.of_team(context, team).handoffs if item.task_id == task_id]
-    path, response = responses.path_of(context.root, task_id), _response(context, task_id)
+    owner = other_owner(context, team, task_id)
+    path = "" if owner else responses.path_of(context.root, task_id)
+    response = {} if owner else _response(context, task_id)
     pending = handoffs.pending_wakeups(context).items()
     waiting = [entry for (project, task, _), entry in pending if (project, task) == (team.project, task_id)]
     return Story(
         tuple(handoffs.as_listed(context, team, listed, context.now_seconds())),
         team.project,
         handoff_list.tell_story(team.folder, task_id),
-        path if os.path.exists(path) else "",
+        path if path and os.path.exists(path) else "",
         _answer_of(response),
         claims.read(response),
-        tuple(_kept_aside(context, task_id)),
+        () if owner else tuple(_kept_aside(context, task_id)),
         tuple(
             say_many(
                 "{seat}: tried {n} time; {error}",

@@ -18,6 +18,7 @@ from oracle.domain.names import ENTITY, SHARED, entity, is_entity, project_of, s
 from oracle.domain.values import replace
 from oracle.errors import NotInMemory, UsageError
 from oracle.index.db import Connection
+from oracle.index.fold import is_run
 from oracle.index.read import names, query
 from oracle.store.markdown import records
 from oracle.wording import Sentence, say, say_many
@@ -118,9 +119,9 @@ def find_only(context: Context, name: str, *, project: str = "") -> str:
 
 
 def _has_words(slug: str, part: str) -> bool:
-    """Return whether a part of a name is whole words of it. Words that aren't ASCII may have no space between them."""
+    """Return whether a part of a name is whole words of it. Chinese has no space between its words."""
     key = reference_key(part.rpartition("/")[2])
-    return not key.isascii() or f"-{key}-" in f"-{reference_key(slug.rpartition('/')[2])}-"
+    return any(map(is_run, key)) or f"-{key}-" in f"-{reference_key(slug.rpartition('/')[2])}-"
 
 
 def find_named(connection: Connection, name: str) -> list[str]:

@@ -10,7 +10,6 @@ from oracle.domain.safety.secrets.rules import (
     Secret,
     compiled,
     expand,
-    is_chosen,
     is_opaque,
     is_random,
     is_scattered,
@@ -153,8 +152,7 @@ def _read_assignment(text: str, at: int, word: str, check: Check) -> Assignment 
             found = between and compiled(_pattern(_VALUE)).match(text, between.end())
             if between and found:
                 value = _value_of(found)
-                read = _assignment(word, name, row["name"], between, found, value)
-                return read if check(value) or (is_chosen(value) and _is_in("chosen", read)) else None
+                return _assignment(word, name, row["name"], between, found, value) if check(value) else None
     return None
 
 

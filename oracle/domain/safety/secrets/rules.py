@@ -152,30 +152,15 @@ def _usual_pairs() -> frozenset[str]:
 
 def is_placeholder(value: str) -> bool:
     """Return whether a value is a placeholder for a real one: named so, repeated, or counted up (`abcdef123456`)."""
-    return len(set(value)) < 4 or _any_of("placeholder").search(value) is not None or _is_counted(value)
-
-
-def _is_counted(value: str) -> bool:
-    """Return whether most characters are those before them or the next of the alphabet."""
+    if len(set(value)) < 4 or _any_of("placeholder").search(value):
+        return True
     steps = sum(ord(after) - ord(before) in (0, 1) for before, after in pairwise(value))
     return steps >= 0.6 * (len(value) - 1)
 
 
-def _has_long_runs(value: str) -> bool:
-    """Return whether half of a value counts up or repeats in runs of four and more: `abcd1234`, but not `abc123def456`."""
-    steps = "".join("+" if ord(after) - ord(before) in (0, 1) else "." for before, after in pairwise(value))
-    return sum(map(len, compiled(r"[+]{3,}").findall(steps))) >= 0.5 * (len(value) - 1)
-
-
 def is_token(value: str) -> bool:
-    """Accept the body of a vendor shape: the shape is the evidence, so only placeholders and written words are refused.
-
-    What counts up in long runs is a placeholder, but a number that does makes none of what follows it (`1234567890-kQ7…`).
-    """
-    secret = (
-        max(value.split("-"), key=lambda part: not part.isdigit() and len(part)) if _has_long_runs(value) else value
-    )
-    if len(set(secret)) < 6 or _has_long_runs(secret) or _any_of("placeholder").search(value):
+    """Accept the body of a vendor shape: the shape is the evidence, so only placeholders and written words are refused."""
+    if is_placeholder(value) or len(set(value)) < 6:
         return False
     parts = compiled(r"[-_./:]").split(value)
     return len(parts) == 1 or not all(map(compiled(r"[a-z]*\d{0,2}|[A-Z]*|\d+").fullmatch, parts))
@@ -326,21 +311,6 @@ def _has_symbols(value: str) -> bool:
     if not compiled(r"[!#$%^&*+?@~]").search(value):
         return False
     return any(map(str.isdigit, value)) or compiled(r"[a-z].*[A-Z]|[A-Z].*[a-z]").search(value[1:]) is not None
-
-
-_CHOSEN = r"(?=.*[A-Za-z])(?=.*\d)[A-Za-z0-9!#$%^&*?@~+]{6,40}"
-
-
-def is_chosen(value: str) -> bool:
-    """Return whether a person may have made a value up as a password: a word with digits (`hunter2`), or six digits.
-
-    Only behind the whole name of a password is this enough. A name in humps ends with one digit or none.
-    """
-    if is_placeholder(value) or _any_of("technical").search(value):
-        return False
-    if value.isdigit():
-        return 6 <= len(value) <= 12
-    return compiled(_CHOSEN).fullmatch(value) is not None and not compiled(r"[a-z]\d*[A-Z].*[a-z]\d?$").search(value)
 
 
 def is_credential(value: str) -> bool:

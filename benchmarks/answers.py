@@ -76,12 +76,6 @@ def make_root(folder: str, shared: Path, kept: Path) -> Path | None:
     return root
 
 
-def read_places(folder: str, kept: Path) -> dict[str, Any]:
-    """Return where each document is in its Root: its slug, and by how many lines it is shifted."""
-    listed = kept / f"{folder}.map.json"
-    return json.loads(listed.read_text("utf-8")) if listed.is_file() else {}
-
-
 class Evidence:
     """Where the answer to a question is: the lines of the records, and the words that say it."""
 
@@ -105,7 +99,8 @@ def _plain(text: str) -> str:
 
 def ask(folder: str, root: Path, kept: Path, *, sealed: bool) -> Iterator[Case]:
     """Ask one half of the questions on a folder."""
-    places = read_places(folder, kept)
+    listed = kept / f"{folder}.map.json"
+    places = json.loads(listed.read_text("utf-8")) if listed.is_file() else {}
     with Oracle.open(str(root)) as oracle:
         for question in read_questions(folder, sealed=sealed):
             evidence = Evidence(question, places)

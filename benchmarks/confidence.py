@@ -4,10 +4,9 @@
 
 The questions are those of `recall.py`, which are not part of the project; where they are absent this says so and ends. Each is
 asked twice: as it is, and without the records that answer it, so that half of all questions have no answer but near ones. A
-passage holds the answer if it covers a line of the evidence. The open half of `questions/` is asked once. A question of a small
-set counts up to six times. Figures are for each fifth of the questions by weights that the others gave, the mean of twelve ways to
-divide them; the tables say how often the quotes hold the answer. `--write` puts the weights of all questions into
-`data/probability.toml`.
+passage holds the answer if it covers a line of the evidence. A question of a small set counts up to six times. Figures are for
+one half of the questions by weights that the other half gave; the table says how often the quotes hold the answer. `--write`
+puts the weights of all questions into `data/probability.toml`.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import answers
 import corpus
 import numpy
 from recall import SETS, make_root
@@ -28,26 +26,22 @@ from recall import SETS, make_root
 from oracle.api import Oracle
 from oracle.app.answers import answer
 from oracle.app.answers.probability import read_signals
-from oracle.app.answers.question import Question, read_question
-from oracle.app.records.views import Hit
+from oracle.app.answers.question import read_question
 
 WEIGHTS = Path(__file__).resolve().parent.parent / "oracle/domain/data/probability.toml"
-SIGNALS = ("known", "asking", "sentence", "rows", "untyped", "lead", "first")
+SIGNALS = ("known", "asking", "sentence", "rows", "untyped", "lead")
 RIDGE = 2.0
 """The penalty on the square of each weight."""
 NEAR, MOST = 0.4, 5
 """What is quoted: the passages that are so near to the best, and so many."""
-STEPS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 1.01)
-BARS = (0.7, 0.8, 0.85, 0.9)
-PARTS, DIVISIONS = 5, 12
+STEPS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 1.01)
 
 
 @dataclass
 class Case:
     """A question with the signals of each passage, whether it holds the answer, and what the question counts."""
 
-    name: str
-    id: str
+    half: int
     signals: Any
     rights: Any
     weight: float = 1.0
@@ -68,7 +62,7 @@ def evidence_of(question: dict[str, Any], documents: Path, places: dict[str, Any
     return found
 
 
-def ask(name: str, questions: Sequence[dict[str, Any]], documents: Path, root: Path) -> Iterator[Case]:
+def ask(questions: Sequence[dict[str, Any]], documents: Path, root: Path) -> Iterator[Case]:
     """Ask each question of a set as it is, and without the records that answer it."""
     places = json.loads(root.with_suffix(".json").read_text("utf-8"))
     with Oracle.open(str(root)) as oracle:
@@ -77,33 +71,13 @@ def ask(name: str, questions: Sequence[dict[str, Any]], documents: Path, root: P
             asked = read_question(oracle, question["question"], filters)
             hits = answer.find_hits(oracle, asked, filters)
             evidence = evidence_of(question, documents, places)
+            half = zlib.crc32(question["id"].encode()) % 2
             for some in (hits, [hit for hit in hits if hit.record.slug not in evidence]):
-                spans = [(hit.record.slug, range(hit.first_line, hit.last_line + 1)) for hit in some]
-                rights = [not evidence.get(slug, set()).isdisjoint(span) for slug, span in spans]
-                yield from _cases(name, question["id"], asked, some, rights)
-
-
-def ask_open(shared: Path, kept: Path) -> Iterator[Case]:
-    """Ask the open half of the questions of `answers.py`, as far as their documents are there."""
-    kept.mkdir(exist_ok=True)
-    for folder in answers.FOLDERS:
-        root = answers.make_root(folder, shared, kept)
-        if root is None:
-            continue
-        places = answers.read_places(folder, kept)
-        with Oracle.open(str(root)) as oracle:
-            for question in answers.read_questions(folder, sealed=False):
-                evidence = answers.Evidence(question, places)
-                asked = read_question(oracle, question["question"], {})
-                hits = answer.find_hits(oracle, asked, {})
-                rights = [evidence.is_in(hit.record.slug, hit.first_line, hit.last_line, hit.snippet) for hit in hits]
-                yield from _cases("questions", question["id"], asked, hits, rights)
-
-
-def _cases(name: str, question: str, asked: Question, hits: Sequence[Hit], rights: Sequence[bool]) -> Iterator[Case]:
-    if hits and not (asked.unknown or asked.is_empty):
-        rows = [[1.0, *(one[signal] for signal in SIGNALS)] for one in read_signals(asked, hits)]
-        yield Case(name, question, numpy.array(rows), numpy.array(rights))
+                if some:
+                    rows = [[1.0, *(one[signal] for signal in SIGNALS)] for one in read_signals(asked, some)]
+                    spans = [(hit.record.slug, range(hit.first_line, hit.last_line + 1)) for hit in some]
+                    rights = [not evidence.get(slug, set()).isdisjoint(span) for slug, span in spans]
+                    yield Case(half, numpy.array(rows), numpy.array(rights))
 
 
 def learn(cases: Sequence[Case]) -> Any:  # noqa: ANN401 -- an array
@@ -131,28 +105,13 @@ def judge(case: Case, weights: Any) -> tuple[float, bool]:  # noqa: ANN401 -- an
     return best, bool(case.rights[likely >= NEAR * best][:MOST].any())
 
 
-def judge_unseen(cases: Sequence[Case]) -> Iterator[tuple[str, float, bool]]:
-    """Yield the set of each question and how it is judged by weights that never saw it, once for each division."""
-    for division in range(DIVISIONS):
-        parts = [zlib.crc32(f"{division} {case.id}".encode()) % PARTS for case in cases]
-        weights = [
-            learn([case for case, part in zip(cases, parts, strict=True) if part != left]) for left in range(PARTS)
-        ]
-        for case, part in zip(cases, parts, strict=True):
-            yield case.name, *judge(case, weights[part])
-
-
-def print_tables(judged: Sequence[tuple[str, float, bool]]) -> None:
-    """Print how often the quotes hold the answer: for each span of probabilities, then from some on for each set."""
+def print_table(judged: Sequence[tuple[float, bool]]) -> None:
+    """Print for each span of probabilities how often the quotes hold the answer."""
     print("| probability of the best passage | questions | quotes hold the answer |\n| --- | --- | --- |")
     for low, high in pairwise(STEPS):
-        held = [holds for _, best, holds in judged if low <= best < high]
+        held = [holds for best, holds in judged if low <= best < high]
         if held:
-            print(f"| {low} to {min(high, 1.0)} | {len(held) / DIVISIONS:.0f} | {100 * sum(held) / len(held):.0f} % |")
-    for name in dict.fromkeys(name for name, *_ in judged):
-        for bar in BARS:
-            held = [holds for of, best, holds in judged if of == name and best >= bar]
-            print(f"{name}, from {bar}: {sum(held) / DIVISIONS:.1f} of {len(held) / DIVISIONS:.1f} hold")
+            print(f"| {low} to {min(high, 1.0)} | {len(held)} | {100 * sum(held) / len(held):.0f} % |")
 
 
 def write(weights: Sequence[float]) -> None:
@@ -163,7 +122,7 @@ def write(weights: Sequence[float]) -> None:
 
 
 def main() -> None:
-    """Ask, fit, print the tables."""
+    """Ask, fit both halves, print the table."""
     parser = corpus.beside(__doc__)
     parser.add_argument("--write", action="store_true", help="write the weights of all questions")
     args = parser.parse_args()
@@ -175,14 +134,14 @@ def main() -> None:
         listed = kept / f"{name}.json"
         if not listed.exists():
             (kept / name / "map.json").rename(listed)
-        sets.append(list(ask(name, questions, documents, kept / name)))
-    sets.append(list(ask_open(args.shared, kept / "open")))
+        sets.append(list(ask(questions, documents, kept / name)))
     largest = max(map(len, sets))
     cases = [case for one in sets for case in one]
     for one in sets:
         for case in one:
             case.weight = min(6.0, largest / len(one))
-    print_tables([*judge_unseen(cases)])
+    halves = [learn([case for case in cases if case.half == half]) for half in (0, 1)]
+    print_table([judge(case, halves[1 - case.half]) for case in cases])
     if args.write:
         write(learn(cases))
 

@@ -68,36 +68,6 @@ def test_a_passage_without_the_type_that_is_asked_for_is_less_probable(oracle: O
     assert probability({**signals["Why "], "untyped": 1.0}) < probability(signals["Why "])
 
 
-def signals_of(oracle: Oracle, question: str) -> dict[str, float]:
-    asked = read_question(oracle, question, {})
-    return read_signals(asked, oracle.search(question, fresh=True))[0]
-
-
-def test_the_value_counts_beside_what_fits_best(root: Path, oracle: Oracle) -> None:
-    question = "How long are webhooks retried with exponential backoff?"
-    near = f"{RETRY} That goes on for 24 hours."
-    far = f"{RETRY} Nobody knows more. Ask somebody else. The office is open for 24 hours."
-    untyped = []
-    for text in (RETRY, near, far):
-        (root / f"{BUILDER}/retry.md").write_text(f"# Attempts\n\n{text}\n", encoding="utf-8")
-        untyped.append(signals_of(oracle, question)["untyped"])
-    assert untyped == [1.0, 0.0, 1.0]
-
-
-def test_a_lead_counts_more_if_more_is_asked(oracle: Oracle) -> None:
-    few, many = (signals_of(oracle, question) for question in ("Are webhooks retried?", QUESTION))
-    assert 0 < few["lead"] < many["lead"]
-
-
-def test_the_first_passage_of_the_search_is_more_probable(root: Path, oracle: Oracle) -> None:
-    (root / f"{BUILDER}/other.md").write_text(f"# Rumours\n\n{RETRY} Or so they say.\n", encoding="utf-8")
-    hits = oracle.search(QUESTION, fresh=True)
-    signals = read_signals(read_question(oracle, QUESTION, {}), hits)
-    assert [one["first"] for one in signals] == [1.0, *(0.0 for _ in hits[1:])]
-    assert len(hits) > 1
-    assert probability({**signals[0], "first": 0.0}) < probability(signals[0])
-
-
 def test_every_signal_has_a_weight_and_a_line_in_the_page(oracle: Oracle) -> None:
     (hit, *_) = oracle.search(QUESTION)
     (signals,) = read_signals(read_question(oracle, QUESTION, {}), [hit])
@@ -106,14 +76,14 @@ def test_every_signal_has_a_weight_and_a_line_in_the_page(oracle: Oracle) -> Non
     assert set(re.findall(r"(?m)^\| `(\w+)` \| (?:the|1) ", PAGE.read_text(encoding="utf-8"))) >= signals.keys()
 
 
-@pytest.mark.parametrize(("likely", "status"), [(0.0, "candidates"), (0.844, "candidates"), (0.846, "answered")])
+@pytest.mark.parametrize(("likely", "status"), [(0.0, "candidates"), (0.84, "candidates"), (0.85, "answered")])
 def test_an_answer_is_what_is_probable_enough(
     oracle: Oracle, likely: float, status: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("oracle.app.answers.choosing.probability", lambda signals: likely)
     reply = oracle.answer(QUESTION)
     document = reply.as_json()
-    assert (reply.status, reply.confidence, document["confidence"]) == (status, likely, round(likely, 2))
+    assert (reply.status, reply.confidence, document["confidence"]) == (status, likely, likely)
     quoted = [item["handle"] for item in document["candidates" if status == "candidates" else "claims"]]
     assert quoted == [item.handle for item in reply.claims] != []
     assert document["claims" if status == "candidates" else "candidates"] == []

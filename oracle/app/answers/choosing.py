@@ -287,7 +287,7 @@ def _whole(
     if source is None or quote is None:
         return None
     coverage = asked.share_in(f"{quote.text}\n{source.record.title}")
-    *_, likely = _weigh(asked, [*among, _as_hit(source, quote, coverage)])
+    likely, *_ = _weigh(asked, [_as_hit(source, quote, coverage), *among])
     return _Candidate(source, quote, coverage, likely)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from oracle.api import Oracle
-from oracle.app.answers.probability import probability, read_signals
+from oracle.app.answers.probability import is_answer, probability, read_signals
 from oracle.app.answers.question import read_question
 from oracle.domain import tables
 
@@ -53,6 +53,22 @@ def test_another_record_that_holds_as_much_makes_both_less_probable(root: Path, 
     other = "Webhooks are retried with exponential backoff many times, or so they say."
     (root / f"{BUILDER}/other.md").write_text(f"# Rumours\n\n{other}\n", encoding="utf-8")
     assert likely(oracle, QUESTION) < before
+
+
+def test_a_record_that_was_replaced_makes_its_successor_no_less_probable(root: Path, oracle: Oracle) -> None:
+    before = likely(oracle, QUESTION)
+    (root / f"{BUILDER}/retry.md").write_text(f"# Attempts\n\n{RETRY.replace('five', 'two')}\n", encoding="utf-8")
+    assert likely(oracle, QUESTION) == pytest.approx(before, abs=0.02)
+    replaces = f'---\nsupersedes: ["{BUILDER}/retry"]\n---\n# Attempts of today\n\n{RETRY}\n'
+    (root / f"{BUILDER}/today.md").write_text(replaces, encoding="utf-8")
+    (claim, *_) = oracle.answer(QUESTION, fresh=True).claims
+    assert claim.record.slug == f"{BUILDER}/today"
+    assert claim.probability > before - 0.1
+
+
+@pytest.mark.parametrize(("likely", "expected"), [(0.8451, True), (0.844, False)])
+def test_what_is_shown_as_the_bar_counts(likely: float, expected: bool) -> None:
+    assert is_answer(likely) is expected
 
 
 def test_a_passage_without_the_type_that_is_asked_for_is_less_probable(oracle: Oracle) -> None:

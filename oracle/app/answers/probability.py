@@ -37,7 +37,8 @@ def probability(signals: Mapping[str, float]) -> float:
 
 def is_answer(likely: float) -> bool:
     """Return whether a passage with this probability is an answer, and not only a candidate."""
-    return likely >= float(tables.load("probability")["bars"]["answer"])
+    shown = round(likely, 2)  # what a person reads is what counts
+    return shown >= float(tables.load("probability")["bars"]["answer"])
 
 
 def is_candidate(likely: float) -> bool:
@@ -50,6 +51,8 @@ def read_signals(asked: Question, hits: Sequence[Hit]) -> list[dict[str, float]]
     shapes = parse_query(asked.text).shapes
     best: dict[str, float] = {}
     for hit in hits:
+        if hit.record.is_retired:  # it is not quoted, so it is no other answer beside the record that replaced it
+            continue
         best[hit.record.slug] = max(hit.coverage, best.get(hit.record.slug, 0.0))
     first = sorted(((coverage, slug) for slug, coverage in best.items()), reverse=True)[:2]
     return [

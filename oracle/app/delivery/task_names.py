@@ -23,8 +23,8 @@ def pointing_to_task(context: Context, text: str) -> Iterator[None]:
         name = text.strip()
         name = split_entity(name)[1] if is_entity(name) else name
         known = known_tasks(open_all(context)[0].values())
-        for meant in sorted({one for one in known if fold_name(one) == fold_name(name)}, key=lambda one: one != name)[
-            :1
-        ]:
+        alike = {one for one in known if fold_name(one) == fold_name(name)}
+        if alike:
+            meant = name if name in alike else min(alike)
             error.hint = say("It is the id of a task: `oracle handoffs show {name}`.", name=meant)
         raise

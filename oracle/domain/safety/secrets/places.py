@@ -133,7 +133,7 @@ _WORDS_IN_URL = r"^(?:[A-Z_]+|[a-z]{1,4}|[a-z]*(?:pass|secret|pwd|user|token|tes
 
 
 def is_password(value: str) -> bool:
-    """Return whether a value may be the password of a URL: four characters or more, no placeholder and no port."""
+    """Return whether a value in a URL may be a password. It has at least four characters, and is no placeholder and no port."""
     if len(value) < 4 or any(value in marker for marker in markers()) or compiled(_WORDS_IN_URL).match(value):
         return False
     return not (is_placeholder(value) or compiled(r"(?i)\d{1,5}(?:[,;)\]].*)?$|.*passwor[dt]|[-.*x_]+$").match(value))

@@ -28,6 +28,7 @@ _UNSEEN = (  # soft hyphens, joiners and directions; vowel points of Hebrew and 
     "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670"
 )
 _ACCENTED = "\u0386-\u03ce\u0401\u0451\u1f00-\u1fff"  # Greek, and ё
+_ASCII = bytes(range(128))
 _COMBINING = "[\u0300-\u036f]"
 _NO_CYRILLIC = "[^\u0400-\u04ff]+"
 _PLAIN = {code: chr(code).lower() if chr(code).isalnum() else " " for code in range(128)}
@@ -49,7 +50,13 @@ def fold(text: str) -> str:
     """Return `text` as it goes into the index; ASCII text is unchanged, as the tokenizer folds its case."""
     if text.isascii():
         return text
-    return compiled(RUN).sub(_pairs, compose(text))
+    text = compose(text)
+    return compiled(RUN).sub(_pairs, text) if compiled(RUN).search(_beyond_ascii(text)) else text
+
+
+def _beyond_ascii(text: str) -> str:
+    """Return the characters of a text that are not ASCII: in most texts they are so few that looking for a sort is cheap."""
+    return text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass")
 
 
 def compose(text: str) -> str:
@@ -57,10 +64,12 @@ def compose(text: str) -> str:
     if text.isascii():
         return text
     text = unicodedata.normalize("NFKC", text).replace("ß", "ss").replace("ẞ", "ss")
-    text = compiled(_EMOJI).sub(lambda match: f" emoji{ord(match[0])} ", text)
-    if compiled(f"[{_UNSEEN}{_ACCENTED}]").search(text):
+    rare = _beyond_ascii(text)
+    if compiled(_EMOJI).search(rare):
+        text = compiled(_EMOJI).sub(lambda match: f" emoji{ord(match[0])} ", text)
+    if compiled(f"[{_UNSEEN}{_ACCENTED}]").search(rare):
         text = compiled(f"[{_ACCENTED}]+").sub(_unaccented, compiled(f"[{_UNSEEN}]+").sub("", text))
-    if compiled(_MARKED).search(text):
+    if compiled(_MARKED).search(rare):
         text = "".join(char for char in text if not (char >= "\u0e00" and unicodedata.category(char) in ("Mn", "Mc")))
     return text
 

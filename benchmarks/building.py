@@ -4,6 +4,9 @@
 
 The Markdown files below DOCUMENTS become records, each as often as needed. Each build is a process of its own, and what it starts
 counts too: read, link, index, print. Bare FTS5 reads the same files and inserts them with the tokenizer of the index.
+
+ext4 is slow to create files for five minutes after many were deleted, as at the end of a run: wait that long for the next one, or
+set TMPDIR to a folder in memory.
 """
 
 from __future__ import annotations

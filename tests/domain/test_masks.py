@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from oracle.domain.markdown.masks import blank, mask_code, unify_line_ends
@@ -99,6 +99,15 @@ def test_the_inside_of_a_fence_is_hidden_whatever_it_is(inside: str) -> None:
         assert mask_code(text).split() == ["A", "Z"]
 
 
+@given(st.text(alphabet=st.sampled_from("> -+*1.)# \t\nab"), max_size=60), MARKDOWN)
+@example("a `b", "\nc` d")
+@example("> - `a`", "\n>     CODE")
+@example("> ```", "\n> b")
+def test_what_is_hidden_in_a_block_does_not_depend_on_those_before(before: str, after: str) -> None:
+    for block in ("# a\n", "- a\n", "+ a `b`\n"):
+        assert mask_code(f"{before}\n{block}{after}").endswith("\n" + mask_code(block + after))
+
+
 def test_spans_that_overlap_are_hidden_once() -> None:
     assert blank("abc\ndef", [(1, 3), (2, 5), (4, 4)], filler="*") == "a**\n*ef"
 
@@ -126,6 +135,10 @@ def test_line_ends_are_unified_in_place() -> None:
         "1. ",
         "* ",
         "    a\n",
+        "a `b ``c\n\n",
+        "a <!-- b\n\n",
+        "- a\n  `b\n",
+        "> ```\n\n",
     ],
 )
 def test_time_is_linear(unit: str) -> None:

@@ -8,61 +8,21 @@ from __future__ import annotations
 import re
 
 from oracle.domain.compiling import compiled
+from oracle.domain.markdown.ends import CodeEnds, CommentEnds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_TICKS = re.compile(r"`+")
 _ATTRIBUTE = r"""\s++[A-Za-z_:][A-Za-z0-9_.:-]*+(?:\s*+=\s*+(?:[^\s"'=<>`]++|'[^']*+'|"[^"]*+"))?+"""
 _INLINE = (
-    r"(?s)\\.|`+|<!--|<[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*>"
+    r"(?s)\\.|``*+|<!--|<[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*>"
     rf"|<(?:/[A-Za-z][A-Za-z0-9-]*+|[A-Za-z][A-Za-z0-9-]*+(?:{_ATTRIBUTE})*+)\s*+/?>"
 )
 _DELIMITERS = (
     r"(?m)^[ \t>]*+\|?+[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+\|?+[ \t]*+$"  # the second row of a table
 )
 _CELL_END = r"(?<!\\)\||\n"
-
-
-def find_inline(text: str, start: int, end: int, *, may_hold_table: bool = False) -> Iterator[tuple[int, int]]:
-    """Yield the (start, end) of the inline code and the comments between two places of a text."""
-    at = _find_table(text, start, end) if may_hold_table else end
-    yield from _spans(text, start, at)
-    if at < end:
-        for cell in compiled(_CELL_END).finditer(text, at, end):
-            yield from _spans(text, at, cell.start())
-            at = cell.end()
-        yield from _spans(text, at, end)
-
-
-def _find_table(text: str, start: int, end: int) -> int:
-    """Return where the table in a paragraph begins, `end` without one."""
-    if text.find("`", start, end) < 0 or text.find("|", start, end) < 0:
-        return end
-    for row in compiled(_DELIMITERS).finditer(text, start, end):
-        if row.start() > start and "|" in row.group():
-            return max(start, text.rfind("\n", start, row.start() - 1) + 1)
-    return end
-
-
-def _spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    if text.find("`", start, end) < 0 and text.find("<!--", start, end) < 0:
-        return
-    runs, comments = _Runs(text, start, end), CommentEnds(text, end)
-    at = start
-    while token := compiled(_INLINE).search(text, at, end):
-        at = token.end()
-        found = token.group()
-        if found[0] == "`":
-            close = runs.next_of(len(found), at)
-        elif found == "<!--":
-            close = comments.end_of(token.start())
-        else:
-            continue
-        if close > 0:
-            yield token.start(), close
-            at = close
 
 
 def find_elements(text: str, tag: str) -> Iterator[tuple[int, int]]:
@@ -82,36 +42,54 @@ def find_elements(text: str, tag: str) -> Iterator[tuple[int, int]]:
             opened = ""
 
 
-class _Runs:
-    """The backtick runs of one paragraph by length; answers in ascending order cost linear time in all."""
+class Inline:
+    """Finds the inline code and the comments of a text, one paragraph after the other."""
 
-    __slots__ = ("_by_length",)
+    __slots__ = ("_code", "_comments", "_may_hold_table", "_text")
 
-    def __init__(self, text: str, start: int, end: int) -> None:
-        self._by_length: dict[int, list[int]] = {}
-        for run in _TICKS.finditer(text, start, end):
-            self._by_length.setdefault(run.end() - run.start(), []).append(run.start())
-        for starts in self._by_length.values():
-            starts.reverse()
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._may_hold_table = "|" in text
+        self._code = CodeEnds(text)
+        self._comments = CommentEnds(text)
 
-    def next_of(self, length: int, at: int) -> int:
-        """Return where the next run of just this length ends, or -1."""
-        starts = self._by_length.get(length, [])
-        while starts and starts[-1] < at:
-            starts.pop()
-        return starts[-1] + length if starts else -1
+    def find(self, start: int, end: int) -> list[tuple[int, int]]:
+        """Return the (start, end) of what is in a paragraph. Its cells are texts of their own if it holds a table."""
+        text = self._text
+        if text.find("`", start, end) < 0 and text.find("<!--", start, end) < 0:
+            return []
+        at = _find_table(text, start, end) if self._may_hold_table else end
+        spans = self.find_in_line(start, at)
+        if at < end:
+            for cell in compiled(_CELL_END).finditer(text, at, end):
+                spans += self.find_in_line(at, cell.start())
+                at = cell.end()
+            spans += self.find_in_line(at, end)
+        return spans
+
+    def find_in_line(self, start: int, end: int) -> list[tuple[int, int]]:
+        """Return the (start, end) of what is in a heading or another text without a table."""
+        spans: list[tuple[int, int]] = []
+        while token := compiled(_INLINE).search(self._text, start, end):
+            start = token.end()
+            found = token.group()
+            if found[0] == "`":
+                close = self._code.end_of(start, len(found), end)
+            elif found == "<!--":
+                close = self._comments.end_of(token.start(), end)
+            else:
+                continue
+            if close > 0:
+                spans.append((token.start(), close))
+                start = close
+        return spans
 
 
-class CommentEnds:
-    """The ends of HTML comments in a text. After the last one nothing is searched again."""
-
-    __slots__ = ("_end", "_is_last", "_text")
-
-    def __init__(self, text: str, end: int) -> None:
-        self._text, self._end, self._is_last = text, end, False
-
-    def end_of(self, at: int) -> int:
-        """Return the offset behind the comment that opens at `at`, or -1 when it never ends."""
-        end = -1 if self._is_last else self._text.find("-->", at + 2, self._end)
-        self._is_last = end < 0
-        return end + 3 if end >= 0 else -1
+def _find_table(text: str, start: int, end: int) -> int:
+    """Return where the table in a paragraph begins, `end` without one."""
+    if text.find("`", start, end) < 0 or text.find("|", start, end) < 0:
+        return end
+    for row in compiled(_DELIMITERS).finditer(text, start, end):
+        if row.start() > start and "|" in row.group():
+            return max(start, text.rfind("\n", start, row.start() - 1) + 1)
+    return end

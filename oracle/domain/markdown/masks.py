@@ -7,11 +7,11 @@ a position in the one is a position in the other.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Collection
 
 from oracle.domain.compiling import compiled
-from oracle.domain.markdown.inline_code import CommentEnds, find_inline
+from oracle.domain.markdown.ends import CommentEnds, FenceEnds
+from oracle.domain.markdown.inline_code import Inline
 
 _DEEPEST = 32  # containers; deeper nesting is read as text, which keeps the cost of a line bounded
 _INDENTED = 4
@@ -23,11 +23,20 @@ _BLOCK = r"""(?x)(?P<fence>`{3,}(?=[^`]*\Z)|~{3,})
       | (?P<underline>(?:=++|-{1,2}+)[ \t]*\Z)
       | (?P<item>[-+*]|[0-9]{1,9}[.)])(?=[ \t]|\Z)
       | (?P<comment><!--)"""
-_CLOSER = r"(?m)^ {0,3}(`{3,}|~{3,})[ \t]*$"
 _BLANKS = re.compile(r"[ \t]*")
 _BLANK = (" ", "\t")
-_NO_PLAIN_LINE = r"(?m)^[ \t>\-+*_#`~<=0-9]"
 _CODE_LINE = r"[^ \t\n][^\n]*"
+
+_SIGNS = ("`", "<!--", "~~~", "    ", "\t")
+"""All code and all comments have one of these."""
+
+_NEW_BLOCK = r"#{1,6}[ \t]|[-+*] \S|(?<=\n\n)[^ \t\n]"
+"""The head of a line that ends every block before it but comments and top-level fences."""
+
+_MARKUP = "-+*_#`~<=> \t0123456789"
+"""The characters with which a line begins that may be more than plain text."""
+
+_PLAIN_END = rf"\n[{_MARKUP}\n]"
 
 
 def unify_line_ends(text: str) -> str:
@@ -70,15 +79,7 @@ def mask_code(text: str) -> str:
     forgotten fence must not swallow the rest of a record. Time is linear in the length of the text.
     """
     text = unify_line_ends(text)
-    if (
-        "`" in text
-        or "    " in text
-        or "\t" in text
-        or ("~" in text and "~~~" in text)
-        or ("<" in text and "<!--" in text)
-    ):
-        return blank(text, _Blocks(text).read())
-    return text
+    return blank(text, _Blocks(text).read()) if any(sign in text for sign in _SIGNS) else text
 
 
 class _Line:
@@ -131,13 +132,15 @@ class _Blocks:
     """A walk over the lines that keeps the open containers, the open fence and the open paragraph."""
 
     __slots__ = (
-        "_comment_end",
+        "_begins_block",
         "_comments",
+        "_done",
         "_fence",
-        "_has_bars",
+        "_fences",
+        "_inline",
         "_is_bare",
-        "_last_closer",
         "_paragraph",
+        "_signs",
         "_spans",
         "_stack",
         "_text",
@@ -147,54 +150,64 @@ class _Blocks:
         self._text = text
         self._spans: list[tuple[int, int]] = []
         self._stack: list[int] = []  # a quote is 0, a list item the columns its content is indented by
-        self._fence: tuple[str, int] | None = None
+        self._fence: tuple[str, int] | None = None  # inside a container
         self._paragraph = -1  # offset where the open paragraph begins
         self._is_bare = False  # the last line opened a list item without text; a blank line ends that item
-        self._comment_end = 0  # offset up to which the text is one comment
-        self._last_closer = _LastClosers(text)
-        self._comments = CommentEnds(text, len(text))
-        self._has_bars = "|" in text and "`" in text
+        self._done = 0  # offset up to which comments and top-level fences are read
+        self._begins_block = compiled(_NEW_BLOCK).match
+        self._fences = FenceEnds(text)
+        self._comments = CommentEnds(text)
+        self._inline = Inline(text)
+        self._signs = dict.fromkeys(_SIGNS, -1)  # the next place of each
 
     def read(self) -> list[tuple[int, int]]:
+        """Return the (start, end) of code and comments. Blocks and lines without a sign of them get no closer look."""
         text = self._text
         start = 0
-        while start <= len(text):
-            if not self._stack and start >= self._comment_end:
-                start = self._skip_fenced(start) if self._fence is not None else self._skip_plain(start)
+        while start < len(text):
+            if start < self._done:
+                start = self._done
+            elif not start or self._begins_block(text, start):
+                self._end_paragraph(start)
+                self._stack.clear()
+                self._fence = None
+                start = self._find_block(start)
+            if not self._stack and text[start : start + 1] not in _MARKUP:
+                start = self._read_plain(start)
+                continue
             end = text.find("\n", start)
             if end < 0:
                 end = len(text)
-            if end > self._comment_end or not self._comment_end:
-                self._read_line(max(start, self._comment_end), end)
+            if start < end or start != self._done:
+                self._read_line(start, end)
             start = end + 1
         self._end_paragraph(len(text))
         return sorted(self._spans)
 
-    def _skip_plain(self, start: int) -> int:
-        """Read lines of plain text and empty ones from the start of a line: most need no closer look. Return where the next is."""
+    def _find_block(self, start: int) -> int:
+        """Return where the first block with a sign of code or of a comment begins, from the start of a block on."""
         text = self._text
-        special = compiled(_NO_PLAIN_LINE).search(text, start)
-        stop = special.start() if special else len(text)
-        while start < stop:
-            if text[start] == "\n":
-                self._end_paragraph(start)
-                start += 1
-                continue
-            if self._paragraph < 0:
-                self._paragraph = start
-            gap = text.find("\n\n", start, stop)
-            start = gap + 1 if gap >= 0 else stop
-        return stop
+        for sign, place in self._signs.items():
+            if place < start:
+                found = text.find(sign, start)
+                self._signs[sign] = found if found >= 0 else len(text)
+        at = min(self._signs.values())
+        if at == len(text):
+            return at
+        while (at := text.rfind("\n", start, at)) >= 0:
+            if self._begins_block(text, at + 1):
+                return at + 1
+        return start
 
-    def _skip_fenced(self, start: int) -> int:
-        """Read the lines of an open fence outside of lists and quotes. Return where the line is that closes it."""
-        char, length = self._fence or ("`", 1)
-        closer = compiled(_CLOSER).search(self._text, start)
-        while closer and (closer[1][0] != char or len(closer[1]) < length):
-            closer = compiled(_CLOSER).search(self._text, closer.end())
-        stop = closer.start() if closer else len(self._text)
-        self._spans += [line.span() for line in compiled(_CODE_LINE).finditer(self._text, start, stop)]
-        return stop
+    def _read_plain(self, start: int) -> int:
+        """Read an empty line, or lines of plain text as far as they go, outside of containers. Return where the next one is."""
+        if self._text.startswith("\n", start):
+            self._end_paragraph(start)
+            return start + 1
+        if self._paragraph < 0:
+            self._paragraph = start
+        end = compiled(_PLAIN_END).search(self._text, start)
+        return end.start() + 1 if end else len(self._text)
 
     def _read_line(self, start: int, end: int) -> None:
         line = _Line(self._text[start:end])
@@ -274,11 +287,9 @@ class _Blocks:
             return self._open_container(kind, marker, line=line, start=start)
         self._end_paragraph(start)
         if kind == "fence":
-            self._spans.append((start + line.at, start + len(line.text)))
-            if self._stack or self._last_closer.after(start + line.at, marker):
-                self._fence = (marker[0], len(marker))
+            self._open_fence(start + line.at, start + len(line.text), marker=marker)
         elif kind == "heading":
-            self._spans += find_inline(self._text, start + line.at, start + len(line.text))
+            self._spans += self._inline.find_in_line(start + line.at, start + len(line.text))
         return True
 
     def _open_container(self, kind: str, marker: str, *, line: _Line, start: int) -> bool:
@@ -302,46 +313,26 @@ class _Blocks:
         self._stack.append(indent + len(marker) + padding)
         return True
 
+    def _open_fence(self, at: int, line_end: int, *, marker: str) -> None:
+        if self._stack:
+            self._fence = (marker[0], len(marker))
+        else:
+            self._done = max(line_end, self._fences.end_of(line_end, marker))
+        code = compiled(_CODE_LINE).finditer(self._text, at, max(line_end, self._done))
+        self._spans += [line.span() for line in code]
+
     def _open_comment(self, at: int, line_end: int) -> bool:
-        end = self._comments.end_of(at)
+        end = self._comments.end_of(at, len(self._text))
         if end < 0:
             return False
         self._end_paragraph(at)
         self._spans.append((at, end))
-        self._comment_end = end
+        self._done = end
         if end < line_end:
             self._paragraph = end
         return True
 
     def _end_paragraph(self, end: int) -> None:
         start, self._paragraph = self._paragraph, -1
-        if start >= 0 and (self._text.find("`", start, end) >= 0 or self._text.find("<!--", start, end) >= 0):
-            self._spans += find_inline(self._text, start, end, may_hold_table=self._has_bars)
-
-
-class _LastClosers:
-    """The last line that can close a fence of a given length, so that no fence is searched for twice."""
-
-    __slots__ = ("_closers", "_text")
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._closers: dict[str, tuple[list[int], list[int]]] | None = None
-
-    def after(self, at: int, marker: str) -> bool:
-        """Return whether a line behind `at` closes a top-level fence opened by `marker`."""
-        if self._closers is None:
-            self._closers = self._collect()
-        lengths, offsets = self._closers.get(marker[0], ([], []))
-        place = bisect_left(lengths, len(marker))
-        return place < len(offsets) and offsets[place] > at
-
-    def _collect(self) -> dict[str, tuple[list[int], list[int]]]:
-        closers: dict[str, tuple[list[int], list[int]]] = {}
-        for found in reversed(list(compiled(_CLOSER).finditer(self._text))):
-            run = found.group(1)
-            lengths, offsets = closers.setdefault(run[0], ([], []))
-            if not lengths or len(run) > lengths[-1]:
-                lengths.append(len(run))
-                offsets.append(found.start(1))
-        return closers
+        if start >= 0:
+            self._spans += self._inline.find(start, end)

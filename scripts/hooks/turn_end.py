@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
 
 MOST = 4 << 20
-MARKERS = (b"[DELIVER", b"DELIVER:", b"[CLEAR-REQUESTED")
+WIDE_COLON = (b"DELIVER\xef\xbc\x9a", b"DELIVER\\uff1a")
+MARKERS = (b"[DELIVER", b"DELIVER:", *WIDE_COLON, b"[deliver:", b"[Deliver:", b"[CLEAR-REQUESTED")
 MESSAGES = (b'"last_assistant_message"', b'"prompt_response"')
 SESSION = b'"session_id"'
 NAME = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."

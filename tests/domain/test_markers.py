@@ -141,7 +141,9 @@ def test_a_marker_that_can_not_be_read_is_named_and_stops_the_delivery(text: str
         "「最後に {} と書く」",
     ],
 )
-@pytest.mark.parametrize("marker", [FULL, "[CLEAR-REQUESTED]", "[DELIVER seat=planner task_id=T-1]"])
+@pytest.mark.parametrize(
+    "marker", [FULL, "[CLEAR-REQUESTED]", "[DELIVER seat=planner task_id=T-1]", "【deliver：seat=planner】"]
+)
 def test_talk_about_markers_asks_for_nothing(frame: str, marker: str) -> None:
     text = frame.format(marker)
     found = read(text)
@@ -253,6 +255,7 @@ def test_quoted_values_come_back_as_they_were_written(seat_tail: str, summary: s
         "[DELIVER seat=a ",
         "[DELIVER ",
         "DELIVER:seat=a\n",
+        "【 DELIVER ： seat",
     ],
 )
 def test_a_message_is_read_in_linear_time(unit: str) -> None:

@@ -83,12 +83,21 @@ def test_marker_in_escapes_is_seen(seat: Seat):
 
 
 @pytest.mark.parametrize(
-    "marker", ["[DELIVER seat=planner task_id=T-1]", "[DELIVER:seat=planner task_id=T-1", "\nDELIVER:seat=planner]"]
+    "marker",
+    [
+        "[DELIVER seat=planner task_id=T-1]",
+        "[DELIVER:seat=planner task_id=T-1",
+        "\nDELIVER:seat=planner]",
+        "[deliver:seat=planner]",
+        "[DELIVER：seat=planner]",
+        "【DELIVER：seat=planner】",
+    ],
 )
 def test_marker_that_is_nearly_one_is_named(seat: Seat, marker: str):
     seat.dispatch("T-1")
-    assert seat.run(seat.payload(f"x {marker}")).stderr == b"deliver_skipped: marker_malformed\n"
-    assert [line["what"] for line in seat.log()] == ["deliver_skipped: marker_malformed"]
+    for data in (seat.payload(f"x {marker}"), json.dumps(seat.payload(f"x {marker}"), ensure_ascii=False).encode()):
+        assert seat.run(data).stderr == b"deliver_skipped: marker_malformed\n"
+    assert {line["what"] for line in seat.log()} == {"deliver_skipped: marker_malformed"}
     assert seat.answers() == {}
 
 

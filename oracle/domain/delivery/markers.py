@@ -46,8 +46,10 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _WIDE_COMMA = re.compile(r"[，、；﹐､،]\s*[A-Za-z_]*=")
-_NEARLY = r"""(?mx)(?<!\\)\[DELIVER(?=[ \t]++(?:seat|target|to|task_id|task|query_id|project)=)
-      | ^[ \t]*+DELIVER:(?=[ \t]*+(?:seat|target|to|task_id|task|query_id|project)=[^\n]*\])"""  # no colon, or no bracket before it
+_KEYS = r"(?:seat|target|to|task_id|task|query_id|project)[ \t]*+[=＝]"
+_NEARLY = rf"""(?imx)(?<!\\)(?!(?-i:\[DELIVER:))[\[［【][ \t]*+DELIVER[ \t]*+[:：]?+[ \t]*+(?={_KEYS})
+      | ^[ \t]*+(?-i:DELIVER)[:：](?=[ \t]*+{_KEYS}[^\n]*[\]］】])"""  # other letters, widths or blanks; no colon; no bracket
+_CLOSING = re.compile(r"[\]］】]")
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _COMMIT = r"[0-9a-fA-F]{7,64}"
@@ -98,7 +100,7 @@ class Markers:
 
 def read(text: str) -> Markers:
     """Return what the message asks for. Time is linear in the length of the text."""
-    if DELIVER.strip("[:") not in text and CLEAR not in text:
+    if DELIVER.strip("[:").lower() not in text.lower() and CLEAR not in text:
         return Markers(None, clear=False)
     prose = mask_talk(text)
     plain = unify_line_ends(text)
@@ -152,12 +154,13 @@ def _starts(prose: str, opening: str) -> Iterator[int]:
 
 
 def _near_markers(prose: str, found: list[Marker | Fault]) -> Iterator[Fault]:
-    """Yield the last texts that are a marker but for its colon or its first bracket, and are no part of a marker."""
+    """Yield the last texts that are a marker but for how they begin, and are no part of a marker."""
     for match in [*re.finditer(_NEARLY, prose)][-_MOST:]:
         start = match.start()
         if not any(item.start < start < item.end for item in found):
             sentence = say("A marker begins with {opening}; this one does not.", opening=DELIVER)
-            yield Fault("marker_malformed", sentence, start, prose.find("]", start, start + LONGEST) + 1)
+            end = _CLOSING.search(prose, start, start + LONGEST)
+            yield Fault("marker_malformed", sentence, start, end.end() if end else 0)
 
 
 def _is_quoted(text: str, start: int, end: int) -> bool:

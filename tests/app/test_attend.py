@@ -16,7 +16,7 @@ from oracle.app.queries.attend import Terms
 from oracle.app.queries.packet import fenced
 from oracle.domain.delivery.receipts import receipt_name
 from oracle.errors import DiskFailure, UsageError
-from oracle.store.delivery import leases, packets
+from oracle.store.delivery import leases, packets, responses
 from oracle.store.root import configuration
 
 if TYPE_CHECKING:
@@ -222,6 +222,17 @@ def test_packets_of_two_projects_with_one_task_id_stand_apart(team: Squad) -> No
     packets.keep_question(one, f"{packets.question_mark('demo', 'Q-1')}\n")
     assert packets.question_path(root, "demo", "Q-1") == one
     assert packets.question_path(root, "other", "Q-1") != one
+
+
+def test_a_question_whose_id_is_answered_elsewhere_goes_to_its_seat_with_the_command_that_answers(team: Squad) -> None:
+    ask(team, KNOWN)
+    responses.put(team.oracle.root, "Q-1", {"answer": "B.", "claims": [], "project": "two"})
+    words = [attend_once(team, 1900.0 * number) for number in range(7)]
+    assert words == [["with-seat"]] * 7
+    path = packets.question_path(team.oracle.root, "demo", "Q-1")
+    text = Path(path).read_text(encoding="utf-8")
+    assert f"oracle compat complete_handoff --profile {team.profile} --source memory --task-id Q-1" in text
+    assert "oracle deliver" not in text
 
 
 @pytest.mark.parametrize(

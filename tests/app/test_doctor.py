@@ -760,7 +760,7 @@ def test_facts_and_responses_that_are_no_json(oracle: Oracle, path: str) -> None
 @pytest.mark.parametrize("path", ["link-patterns.toml", "projects/arena/component-patterns.toml"])
 def test_configuration_that_is_no_toml(oracle: Oracle, path: str) -> None:
     put(Path(oracle.root.path), path, "task_prefixes = [")
-    assert f"{path}:1: " in only_fault(oracle, "configuration").detail
+    assert f"{path}:1: " in only_fault(oracle, "link patterns").detail
 
 
 SETTINGS = {
@@ -795,6 +795,14 @@ def test_a_setting_that_nothing_understands(oracle: Oracle, text: str, said: str
     assert said in fault.detail
     assert "config.toml" in fault.detail
     assert fault.fix
+
+
+def test_no_check_praises_the_configuration_beside_a_config_toml_that_cannot_be_read(oracle: Oracle) -> None:
+    Path(oracle.root.path, "config.toml").write_text("[daemon\nhold = ")
+    found = oracle.doctor()
+    assert [check.name for check in found if not check.ok] == ["settings"]
+    praised = [check for check in found if check.ok and "config" in f"{check.name} {check.detail}"]
+    assert praised == []
 
 
 def test_every_fault_of_the_settings_is_named(oracle: Oracle) -> None:

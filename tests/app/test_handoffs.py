@@ -5,6 +5,9 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,7 +18,7 @@ from oracle.app.delivery.deliver import Delivery
 from oracle.app.journal import events, follow
 from oracle.domain.delivery import handoffs as domain
 from oracle.domain.delivery.receipts import ReceiptKind, new_receipt, receipt_name, render_receipt
-from oracle.errors import Conflict, DiskFailure, NoProfile, NotFound, UsageError
+from oracle.errors import Conflict, DiskFailure, NoProfile, NotFound, TaskAlreadyQueued, UsageError
 from oracle.store import journal
 from oracle.wake.outcomes import Busy
 from tests.app.squad import Recorder, Squad
@@ -67,7 +70,7 @@ def test_a_damaged_profile_is_named_wherever_it_hides_handoffs(squad: Squad, raw
     assert "codec" not in str(caught.value)
     assert caught.value.hint
     assert [told in problem for problem in squad.oracle.handoffs().problems] == [True]
-    found = [check for check in squad.oracle.doctor() if check.name == "configuration"]
+    found = [check for check in squad.oracle.doctor() if check.name == "profiles"]
     assert [(check.ok, told in check.detail) for check in found] == [(False, True)]
 
 
@@ -281,6 +284,69 @@ def test_story_of_a_task_of_two_projects_asks_which(squad: Squad, tmp_path: Path
     with pytest.raises(UsageError, match="2 projects"):
         squad.oracle.handoff("Q-1")
     assert squad.oracle.handoff("Q-1", "other").project == "other"
+
+
+def leave_open_beside_an_answer(squad: Squad, tmp_path: Path) -> Squad:
+    """Ask another project under an id that is answered in the first one, as tools do that look at one project alone."""
+    squad.ask(kind="query")
+    squad.deliver()
+    other = Squad(tmp_path, project="two")
+    name = receipt_name("Q-1", "planner", "memory")
+    fields = {"objective": "Who rules?", "task_kind": "query", "reply_to": "planner"}
+    other.folder.mkdir(parents=True)
+    (other.folder / "Q-1__planner__memory.json").write_bytes(
+        render_receipt(new_receipt(ReceiptKind.DISPATCH, name, fields))
+    )
+    return other
+
+
+def test_a_question_whose_id_is_answered_elsewhere_is_advised_a_command_that_closes_it(squad: Squad, tmp_path: Path):
+    other = leave_open_beside_an_answer(squad, tmp_path)
+    (item,) = other.oracle.handoffs(project="two").items
+    words = shlex.split(item.command)
+    assert words[:3] == ["oracle", "compat", "complete_handoff"]
+    with pytest.raises(Conflict, match="Q-1 belongs to project demo") as caught:
+        other.deliver()
+    assert f"--profile {other.profile} --source memory --task-id Q-1" in caught.value.hint
+    run = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "from oracle.cli.main import run; run()",
+            *(word.replace("…", "Zoe rules.") for word in words[1:]),
+        ],
+        check=False,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "ORACLE_ROOT": str(other.path)},
+    )
+    assert run.returncode == 0, run.stderr
+    assert other.receipts() == {"Q-1__memory__planner.json", "Q-1__planner__memory.json.consumed"}
+    assert squad.response()["answer"] == "B."
+
+
+def test_a_question_under_the_id_of_one_that_waits_in_another_project_is_refused(squad: Squad, tmp_path: Path):
+    squad.ask(kind="query")
+    other = Squad(tmp_path, project="two")
+    with pytest.raises(Conflict, match="Project demo has asked memory under the task id Q-1"):
+        other.ask(kind="query")
+    assert other.receipts() == set()
+    other.ask("Q-2", kind="query")
+    assert other.deliver("Q-2").is_new
+    assert squad.deliver().is_new
+    assert other.ask("T1", target="builder")  # a task that is no question to memory needs no response
+    assert squad.ask("T1", target="builder")
+
+
+def test_ids_that_differ_by_case_alone_are_refused_in_a_sentence(squad: Squad):
+    squad.ask("Q-2", kind="query")
+    for target in ("memory", "builder"):
+        with pytest.raises(TaskAlreadyQueued, match="q-2 differs from Q-2 by case alone"):
+            squad.ask("q-2", target=target)
+    assert squad.receipts() == {"Q-2__planner__memory.json"}
+    squad.deliver("Q-2")
+    with pytest.raises(TaskAlreadyQueued, match="by case alone"):
+        squad.ask("q-2")
 
 
 def test_handoffs_are_listed_in_a_time_that_grows_with_their_number(tmp_path: Path):

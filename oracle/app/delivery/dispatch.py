@@ -10,8 +10,16 @@ from collections.abc import Mapping
 from oracle.app import guard
 from oracle.app.context import Context
 from oracle.app.delivery import homes, wakeups
-from oracle.app.delivery.order import QUERY, Order, order_of, refuse_forbidden, refuse_second
-from oracle.app.delivery.team import Team, is_memory, open_team, require_own_response
+from oracle.app.delivery.order import (
+    QUERY,
+    Order,
+    order_of,
+    refuse_forbidden,
+    refuse_id_of_other,
+    refuse_other_case,
+    refuse_second,
+)
+from oracle.app.delivery.team import Team, is_memory, open_team
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import ReceiptKind, ReceiptName, new_receipt
 from oracle.domain.delivery.task_queue import PENDING, Task
@@ -58,8 +66,9 @@ def dispatch(context: Context, order: Order) -> Dispatched:
     team = open_team(context, order.project, path=order.profile)
     if order.task_id:
         responses.path_of(context.root, order.task_id)  # an id that no answer could have is refused
-        if team.profile.role(order.target) == "memory":
-            require_own_response(context, team, team.receipt(order.task_id, order.target, order.source))
+        refuse_other_case(team, order.task_id)
+        if is_memory(team, order.target):
+            refuse_id_of_other(context, team, order)
     homes.require_here(context, team.project, order.source)
     named = replace(
         order, task_id=order.task_id or new_task_id(context), project=team.project, profile=team.profile.path

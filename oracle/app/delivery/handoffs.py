@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 from oracle.app.context import Context
 from oracle.app.delivery import dispatches, homes, listed, wakeups
 from oracle.app.delivery.listed import STATES, AnswerChoice, ListedHandoff
-from oracle.app.delivery.team import Team, open_all, open_team, other_owner
+from oracle.app.delivery.team import Team, is_memory, open_all, open_team, other_owner
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.handoffs import Handoff, Party, Unreached
 from oracle.domain.names import MEMORY, check_name
@@ -85,7 +85,7 @@ def as_listed(context: Context, team: Team, found: Sequence[Handoff], now: float
         machine = machines.get((team.project, seat))
         if machine is None:
             choices = tuple(_choices(context, team, item))
-            shown.append(ListedHandoff(team.project, item, age, _command(team, item), choices=choices))
+            shown.append(ListedHandoff(team.project, item, age, _command(context, team, item), choices=choices))
             continue
         is_away = homes.is_away(machine)
         command = f"oracle hub home {seat} --project {team.project}" if is_away else ""
@@ -111,7 +111,7 @@ def _deliver(team: Team, handoff: Handoff) -> tuple[str, ...]:
     return ("oracle", "deliver", "--project", team.project, *ends)
 
 
-def _command(team: Team, handoff: Handoff) -> str:
+def _command(context: Context, team: Team, handoff: Handoff) -> str:
     """Return the command that does the next step of a handoff; what only its writer knows is `FILE` or `…`."""
     state = handoff.state
     if state.party is Party.ORACLE:
@@ -125,7 +125,7 @@ def _command(team: Team, handoff: Handoff) -> str:
         return ""
     if handoff.dispatch is not None and handoff.dispatch.asks_people:
         return dispatches.command_to_settle(team, handoff.dispatch)
-    if team.profile.role(handoff.answerer) == "memory":
+    if is_memory(team, handoff.answerer) and not other_owner(context, team, handoff.task_id):
         return _join((*_deliver(team, handoff), "--response-file", "FILE"))
     return _join(_complete(team, handoff))
 

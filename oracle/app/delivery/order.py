@@ -7,11 +7,11 @@ from collections.abc import Mapping
 
 from oracle.app import guard
 from oracle.app.context import Context
-from oracle.app.delivery.team import Team, is_memory
+from oracle.app.delivery.team import Team, is_memory, open_all, other_owner
 from oracle.domain.delivery.handoffs import HandoffStep
 from oracle.domain.delivery.receipts import ReceiptKind, ReceiptName
 from oracle.domain.values import NOTHING, contents_of, fields_of, value
-from oracle.errors import Blocked, TaskAlreadyQueued, UsageError
+from oracle.errors import Blocked, Conflict, TaskAlreadyQueued, UsageError
 from oracle.store.delivery import handoffs, responses, task_tree
 from oracle.wording import say
 
@@ -175,6 +175,44 @@ def _already_answered(task_id: str, seat: str) -> TaskAlreadyQueued:
         hint=say("Choose another task id."),
         task_id=task_id,
     )
+
+
+def refuse_other_case(team: Team, task_id: str) -> None:
+    """Raise TaskAlreadyQueued for an id that differs from a task's by case alone: some disks keep both in one file."""
+    from oracle.app.delivery.handoffs import known_tasks
+
+    known = known_tasks((team,))
+    twin = next((one for one in known if one.casefold() == task_id.casefold()), task_id)
+    if twin != task_id and task_id not in known:
+        raise TaskAlreadyQueued(
+            say(
+                "The task id {task_id} differs from {twin} by case alone; nothing was sent.",
+                task_id=task_id,
+                twin=twin,
+            ),
+            hint=say("See `oracle handoffs show {twin}`, or choose another task id.", twin=twin),
+            task_id=twin,
+        )
+
+
+def refuse_id_of_other(context: Context, team: Team, order: Order) -> None:
+    """Raise Conflict for an id with which memory answers, or is asked in, another project: one response serves one task."""
+    if owner := other_owner(context, team, order.task_id):
+        raise responses.belongs_to(order.task_id, owner)
+    if order.kind != QUERY:
+        return
+    for project, other in open_all(context)[0].items():
+        names = handoffs.names_of(other.folder, order.task_id) if project != team.project else ()
+        if any(not suffix and is_memory(other, name.target) for name, suffix in names):
+            raise Conflict(
+                say(
+                    "Project {project} has asked memory under the task id {task_id}, which has one response only; "
+                    "nothing was sent.",
+                    project=project,
+                    task_id=order.task_id,
+                ),
+                hint=say("Choose another task id."),
+            )
 
 
 def refuse_second(team: Team, name: ReceiptName) -> None:

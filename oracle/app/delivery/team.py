@@ -180,11 +180,11 @@ def how_to_complete(team: Team, task_id: str, seat: str) -> str:
 
 
 def require_own_response(context: Context, team: Team, name: ReceiptName) -> None:
-    """Raise Conflict if the response of a task's id belongs to another project."""
+    """Raise Conflict if the response of a task's id belongs to another project, with the command that answers all the same."""
     from oracle.store.delivery import responses
 
     if owner := other_owner(context, team, name.task_id):
-        raise responses.belongs_to(name.task_id, owner)
+        raise responses.belongs_to(name.task_id, owner, hint=how_to_complete(team, name.task_id, name.source))
 
 
 def other_owner(context: Context, team: Team, task_id: str) -> str:

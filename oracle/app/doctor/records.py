@@ -208,8 +208,8 @@ def _torn_fact(context: CheckContext, entry: TreeEntry) -> Iterator[Check]:
         return
 
 
-def check_configuration(context: CheckContext) -> Iterator[Check]:
-    """Report configuration files and profiles, and values in them, that can't be used."""
+def check_patterns(context: CheckContext) -> Iterator[Check]:
+    """Report files of link patterns, and values in them, that can't be used."""
     folders = [entry.parts for entry in context.tree.entries if entry.is_folder]
     projects = [parts[1] for parts in folders if len(parts) == 2 and parts[0] == "projects"]
     found: dict[tuple[str, str], None] = {}
@@ -217,12 +217,16 @@ def check_configuration(context: CheckContext) -> Iterator[Check]:
         load_patterns(context.root, project, report=lambda path, why: found.setdefault((path, why)))
     yield from capped(
         warning(
-            "configuration",
+            "link patterns",
             say("{path}:1: {reason}", path=path, reason=reason),
             say("Correct or remove {path}", path=quoted(context.root.join(path))),
         )
         for path, reason in found
     )
+
+
+def check_profiles(context: CheckContext) -> Iterator[Check]:
+    """Report profiles of teams that can't be used."""
     yield from capped(_unusable_profiles(context.root))
 
 
@@ -231,7 +235,7 @@ def _unusable_profiles(root: Root) -> Iterator[Check]:
         try:
             profile.load(root, project, os.environ)
         except OracleError as trouble:
-            yield error("configuration", trouble.sentence, trouble.hint)
+            yield error("profiles", trouble.sentence, trouble.hint)
 
 
 def check_privacy(context: CheckContext) -> Iterator[Check]:

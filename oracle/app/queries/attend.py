@@ -17,7 +17,7 @@ from oracle.app.answers.answer import answer
 from oracle.app.answers.reply import ANSWERED, CANDIDATES, NOT_IN_MEMORY, Reply
 from oracle.app.context import Context
 from oracle.app.delivery import deliver, homes, wakeups
-from oracle.app.delivery.team import Team, open_team
+from oracle.app.delivery.team import Team, open_team, other_owner
 from oracle.app.queries import packet
 from oracle.domain import timestamps
 from oracle.domain.delivery.receipts import Receipt, ReceiptKind, ReceiptName
@@ -195,6 +195,10 @@ def _take_on(
     reply = reply_to(context, asked)
     if reply is None:
         return Attended(BEING_JUDGED)
+    if other_owner(
+        context, asked.team, asked.name.task_id
+    ):  # the one response of its id is taken: only its seat answers
+        return _hand_over(context, asked, lease, replace(terms, hold=True), reply)
     if reply.status == ANSWERED:
         _deliver(context, asked, reply.as_json())
         return Attended("answered")
@@ -279,7 +283,7 @@ def _keep_packet(context: Context, asked: Asked, reply: Reply, path: str) -> flo
     """Write the packet unless it is there, and return since when it is; one of a time to come is of another clock."""
     since, now = packets.asked_at(path), context.now_seconds()
     if since is None or since > now + _SLACK:
-        text = packet.render(context, asked.team.project, asked.dispatch, reply)
+        text = packet.render(context, asked.team, asked.dispatch, reply)
         packets.keep_question(path, guard.open_guard(context).clean(text)[0])  # it quotes what seats wrote themselves
         since = packets.asked_at(path)
     return now if since is None else since

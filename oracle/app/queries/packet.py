@@ -9,6 +9,7 @@ import re
 
 from oracle.app.answers.reply import Cited, Near, Reply
 from oracle.app.context import Context
+from oracle.app.delivery.team import Team, how_to_complete, other_owner
 from oracle.app.memories.packets import route
 from oracle.app.records.naming import show
 from oracle.domain.delivery.receipts import Receipt
@@ -21,9 +22,9 @@ _LONGEST = 4000
 """Characters of one quote."""
 
 
-def render(context: Context, project: str, dispatch: Receipt, reply: Reply) -> str:
+def render(context: Context, team: Team, dispatch: Receipt, reply: Reply) -> str:
     """Return the packet as Markdown."""
-    name = dispatch.name
+    name, project = dispatch.name, team.project
     question = dispatch.question
     lines = [
         question_mark(project, name.task_id),
@@ -46,6 +47,17 @@ def render(context: Context, project: str, dispatch: Receipt, reply: Reply) -> s
         "",
         "From the files on disk, with its path, lines and words as evidence; if memory does not know, say so.",
         "",
+        *_ways(context, team, dispatch),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _ways(context: Context, team: Team, dispatch: Receipt) -> list[str]:
+    """Return the lines that say by which command, and by which marker, the seat answers."""
+    name, project = dispatch.name, team.project
+    if other_owner(context, team, name.task_id):
+        return [how_to_complete(team, name.task_id, name.target)]
+    return [
         *fenced(
             f"oracle deliver --project {project} --task-id {name.task_id} --to {dispatch.reply_to}"
             f" --from {name.target} --response-file answer.json"
@@ -53,7 +65,6 @@ def render(context: Context, project: str, dispatch: Receipt, reply: Reply) -> s
         "Or, where the Stop hook is installed, end your last message with"
         f" `[DELIVER:seat={dispatch.reply_to},task_id={name.task_id},project={project}]`.",
     ]
-    return "\n".join(lines) + "\n"
 
 
 def fenced(text: str) -> list[str]:

@@ -198,13 +198,13 @@ def digest_on_disk(root: Root, task_id: str) -> str:
     return "" if raw is None else _digest_of_bytes(raw)
 
 
-def belongs_to(task_id: str, project: str) -> Conflict:
+def belongs_to(task_id: str, project: str, *, hint: str = "") -> Conflict:
     """Return the error for a task id that another project has used: the answers of all projects share one folder."""
     return Conflict(
         say(
             "The task id {task_id} belongs to project {project}; nothing was changed.", task_id=task_id, project=project
         ),
-        hint=say("Choose another task id."),
+        hint=hint or say("Choose another task id."),
     )
 
 

@@ -36,6 +36,8 @@ class FileChange:
             return say("unchanged: {path}", path=self.path)
         if self.after is None:
             return say("removed: {path}", path=self.path)
+        if self.before is None:
+            return say("written: {path}", path=self.path)
         return say("updated: {path}", path=self.path)
 
     def diff(self) -> str:

@@ -408,6 +408,24 @@ def test_a_record_is_retired_once(root: Path) -> None:
         assert chains(oracle, [newer]) == {newer: (newest,)}
 
 
+def test_of_records_with_one_title_a_change_means_the_one_that_holds(root: Path) -> None:
+    with Oracle.open(str(root)) as oracle:
+        old = oracle.write(Draft("decision", "arena", "Use a queue", "Redis.")).slug
+        new = oracle.write(Draft("decision", "arena", "Use a queue", "Kafka.", supersedes=(old,))).slug
+        ended = oracle.retire("Use a queue", "No queue at all.")
+        assert chains(oracle, [new]) == {new: (ended.slug,)}
+        with pytest.raises(UsageError, match="names 2 records"):
+            oracle.retire("Use a queue", "Once more.")
+
+
+def test_a_record_holds_again_when_the_file_that_retired_it_is_removed(root: Path) -> None:
+    with Oracle.open(str(root)) as oracle:
+        slug = oracle.write(Draft("decision", "arena", "One retry", "Once.")).slug
+        Path(oracle.retire(slug, "A slip.").path).unlink()
+        assert oracle.show(slug).record.retired_by == ""
+        assert chains(oracle, [slug]) == {}
+
+
 def test_marks_name_what_does_not_hold(root: Path) -> None:
     with Oracle.open(str(root)) as oracle:
         old = oracle.write(Draft("decision", "arena", "Old", "See [[ghost]] and ARENA-1.")).slug

@@ -479,7 +479,7 @@ def test_command_names_the_root_that_is_not_the_default(
         return capfd.readouterr().out.split(":")[0]
 
     root = tmp_path / "kept"
-    assert [oracle("install", root), oracle("install", root)] == ["updated", "unchanged"]
+    assert [oracle("install", root), oracle("install", root)] == ["written", "unchanged"]
     command = read(path)["hooks"]["Stop"][0]["hooks"][0]["command"]
     assert command.startswith(f"ORACLE_ROOT={root} exec ")
     assert oracle("status") == "installed"

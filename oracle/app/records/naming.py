@@ -99,12 +99,17 @@ def find_record(context: Context, connection: Connection, name: str) -> str:
 def find_only(context: Context, name: str, *, project: str = "") -> str:
     """Return the slug of the one record that is meant, for a change. Raises UsageError for several, NotInMemory for none.
 
+    Of several, only those that still hold are meant, unless none does.
+
     A part of a name must be whole words of it, with a `project` of a record there; a warning says what it was taken for.
     """
 
     def read(connection: Connection) -> tuple[str, bool]:
         namesakes = find_namesakes(connection, name)
-        return _only(connection, name, namesakes), not namesakes
+        found = namesakes or _with_part(connection, name)
+        if len(found) > 1:
+            found = [slug for slug in found if not any(query.retirers(connection, slug))] or found
+        return _only(connection, name, found), not namesakes
 
     slug, is_part = context.index.read(read)
     is_elsewhere = project and project_of(slug) not in (project, SHARED)

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Annotated
 
 from oracle.cli import completion
-from oracle.cli.commands.write import Slugs, print_written
+from oracle.cli.commands.write import Slugs, print_retired, print_written
 from oracle.cli.options import DryRun, NewProject, Secrets, argument, option, read_body, single
 from oracle.cli.session import Call
 from oracle.domain.names import MEMORY, SHARED
@@ -135,4 +135,4 @@ def forget(
 
     with call.context() as context:
         written = forget(context, target, reason, dry_run=dry_run)
-    print_written(call, written)
+    print_retired(call, written)

@@ -83,6 +83,16 @@ def write(
     print_written(call, written)
 
 
+def print_retired(call: Call, written: Written) -> None:
+    """Print what a retirement did and how to undo it, or by what the record had ended before."""
+    if written.already:
+        call.answer(written.as_json(), written.already)
+        return
+    print_written(call, written)
+    if not written.dry_run and not call.as_json:
+        call.note(say("to take this back, remove that file: the record then holds again"))
+
+
 def print_written(call: Call, written: Written) -> None:
     """Print what a write did, or would do."""
     if call.as_json:
@@ -125,4 +135,4 @@ def retire(
 
     with call.context() as context:
         written = retire(context, slug, reason, seat=seat, secrets=secrets, dry_run=dry_run)
-    print_written(call, written)
+    print_retired(call, written)

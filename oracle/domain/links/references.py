@@ -100,7 +100,7 @@ def hide_elements(prose: str) -> str:
 
 def hide_comments(prose: str) -> str:
     """Return the text without the link definitions that serve as comments: `[//]: # (…)`."""
-    if "]:" not in prose or ("#" not in prose and "<>" not in prose):
+    if "[//]:" not in prose and "[comment]:" not in prose and "[_]:" not in prose:
         return prose
     return blank(prose, [found.span() for found in compiled(_COMMENT).finditer(prose)])
 

@@ -118,6 +118,8 @@ class Transcript:
 
     last_message: str = ""
     user_turns: tuple[str, ...] = ()
+    last_at: str = ""
+    """The moment of the last message as its entry gives it, "" if it gives none."""
 
 
 def read_transcript(payload: HookPayload) -> Transcript:
@@ -136,15 +138,15 @@ def read_transcript(payload: HookPayload) -> Transcript:
         for line in lines
         if line.get("isSidechain") is not True and (mine is None or line.get("sessionId", "") in mine)
     ]
-    last, asked = "", []
+    last, moment, asked = "", "", []
     for line in messages:
         text = message_text(line) if line.get("type") in ("assistant", "user") else ""
         if text and line["type"] == "assistant":
-            last = text
+            last, moment = text, _text(line, "timestamp")
         elif text:
             asked.append(text)
             last = last if line.get("isMeta") is True else ""
-    return Transcript(last, tuple(asked))
+    return Transcript(last, tuple(asked), moment if last else "")
 
 
 def read_operator(path: str) -> tuple[str, ...]:

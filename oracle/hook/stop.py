@@ -186,20 +186,23 @@ def _says_something(text: str) -> bool:
 def _address(marker: Marker, text: str, payload: HookPayload, run: HookRun, context: Context) -> Address:
     """Return where an answer goes, also one that differs from the first: `deliver` keeps it aside. Raises Skipped.
 
-    The text of the last answer answers no other task, unless the marker or the transcript names that.
+    The text of the last answer answers no other task, unless the marker or the transcript names that, or the transcript
+    shows that it was said again after that answer was delivered.
     """
     from oracle.app.delivery.dispatches import find_dispatches, is_news, last_told
 
-    spoken = addressing.TurnContext()
+    spoken, said_at = addressing.TurnContext(), ""
     if not (marker.task_id and marker.project):
-        spoken = addressing.read_context(read_transcript(payload).user_turns)
+        turn = read_transcript(payload)
+        spoken = addressing.read_context(turn.user_turns)
+        said_at = turn.last_at if turn.last_message.strip() == (payload.message or turn.last_message).strip() else ""
     tasks = {marker.task_id, spoken.task_id}
     found = find_dispatches(context, run.seat, project=marker.project, tasks=tasks, environ=run.environ)
     where = addressing.address(marker, found.dispatches, context=spoken, rosters=found.rosters)
     if isinstance(where, Answered):
         if any(is_news(context, place, text, run.seat, run.environ) for place in where.places):
             where = where.places[0] if len(where.places) == 1 else addressing.ambiguous(marker, where.places)
-    elif not marker.task_id and (told := last_told(context, found, run.seat, marker.seat, text)):
+    elif not marker.task_id and (told := last_told(context, found, run.seat, marker.seat, text, said_at)):
         where = addressing.told_before(marker, where, told, spoken)
     if isinstance(where, Fault):
         raise Skipped(where.code, joined(" ", [where.sentence, *found.problems]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from oracle.domain.delivery.receipts import ReceiptKind, new_receipt, receipt_na
 from oracle.errors import OtherAsker
 from oracle.store.delivery import handoffs as receipts
 from oracle.store.root import profile, projects
-from tests.hook.seat import SEATS, Seat
+from tests.hook.seat import SEATS, SESSION, Seat
 
 NO_TASK = "[DELIVER:seat=planner]"
 TASK = "[DELIVER:seat=planner task_id=T-1]"
@@ -66,6 +67,30 @@ def test_message_that_comes_again_answers_no_question_that_came_meanwhile(seat: 
     assert done.stderr == b"deliver_skipped: ambiguous_task\n"
     assert "the answer to T-1 already; a marker that names T-2" in json.loads(done.stdout)["systemMessage"]
     assert seat.answers() == {"T-1": "Option B."}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said", "answered"),
+    [(60, "Done.", True), (-60, "Done.", False), (60, "Not done.", False), (None, "Done.", False)],
+    ids=["said again", "same event again", "entry of another message", "no moment"],
+)
+def test_same_words_of_a_new_turn_answer_the_next_question(
+    seat: Seat, tmp_path: Path, seconds: int | None, said: str, answered: bool
+):
+    seat.dispatch("T-1")
+    seat.run(seat.payload(f"Done. {NO_TASK}"))
+    delivered = datetime.now(UTC)
+    seat.dispatch("T-2")
+    entry: dict[str, object] = {"type": "assistant", "sessionId": SESSION, "message": {"content": f"{said} {NO_TASK}"}}
+    if seconds is not None:
+        entry["timestamp"] = (delivered + timedelta(seconds=seconds)).isoformat()
+    path = tmp_path / "turns.jsonl"
+    path.write_text(json.dumps(entry) + "\n", encoding="utf-8")
+    more = {"transcript_path": str(path)}
+    for _ in range(2):  # the same event twice is the same answer
+        seat.run(seat.payload(f"Done. {NO_TASK}", **more))
+    assert seat.answers() == {"T-1": "Done."} | ({"T-2": "Done."} if answered else {})
+    assert seat.conflicts() == []
 
 
 @pytest.mark.parametrize("by", ["marker", "transcript", "another text"])

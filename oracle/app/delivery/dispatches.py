@@ -8,6 +8,7 @@ from contextlib import suppress
 
 from oracle.app.context import Context
 from oracle.app.delivery.team import Team, how_to_complete, is_memory
+from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.addressing import Address, AddressedDispatch
 from oracle.domain.delivery.receipts import CONSUMED, PAYLOAD, Receipt, ReceiptKind, ReceiptName
@@ -60,10 +61,11 @@ def is_news(context: Context, where: Address, text: str, seat: str, environ: Map
     return done is not None and bool(done.text("response_path"))
 
 
-def last_told(context: Context, found: FoundDispatches, seat: str, target: str, text: str) -> str:
+def last_told(context: Context, found: FoundDispatches, seat: str, target: str, text: str, said_at: str = "") -> str:
     """Return the task that a seat answered last for another seat, if this text is its answer, else "".
 
     A client may hand over the same message again. Without a task, it must not answer a question that came meanwhile.
+    A message that was said after that answer was delivered is another one; `said_at` is its moment, "" for an unknown one.
     """
     told = []
     for name, suffix in (pair for folder in found.folders for pair in _names(folder)):
@@ -71,7 +73,10 @@ def last_told(context: Context, found: FoundDispatches, seat: str, target: str, 
             path = responses.path_of(context.root, name.task_id)
             with suppress(OSError):  # it was completed without a response
                 told.append((os.stat(path).st_mtime_ns, name.task_id, path))
-    _, task, path = max(told, default=(0, "", ""))
+    at, task, path = max(told, default=(0, "", ""))
+    said = timestamps.parse(said_at)
+    if said is not None and at < said.timestamp() * 1e9:
+        return ""
     return task if task and _says(path, text) else ""
 
 

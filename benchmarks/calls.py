@@ -160,7 +160,7 @@ def walk_here(name: str) -> dict[str, Any]:
     def end(code: int) -> NoReturn:
         sys.exit(code)
 
-    os._exit = end  # commands end their process at once
+    os._exit = end  # type: ignore[assignment]  # commands end their process at once
     now, now_ns = time.time, time.time_ns
     time.time, time.time_ns = lambda: now() + LATER, lambda: now_ns() + LATER * 10**9
     walk = Walk()

@@ -159,9 +159,9 @@ def measure(one: Machine, other: Machine, dsn: str, writes: int) -> dict[str, li
             time.sleep(choose.uniform(0.05, 1.0))
             path = one.put(f"new-{number:05}.md", text_of(number))
             began = time.monotonic()
-            sent.append(until(lambda path=path: hub.execute(query, (path,)).fetchall()) - began)
+            sent.append(until(lambda path=path: hub.execute(query, (path,)).fetchall()) - began)  # type: ignore[misc]
             placed.append(until((other.root / path).exists) - began)
-            found.append(until(lambda path=path: other.finds(path)) - began)
+            found.append(until(lambda path=path: other.finds(path)) - began)  # type: ignore[misc]
     return {"at the hub": sent, "in place on the other machine": placed, "found by a question there": found}
 
 
@@ -169,7 +169,7 @@ def cut(one: Machine, other: Machine, seconds: float) -> tuple[int, float]:
     """Cut the network of one machine, write meanwhile, and return how many records arrived how many seconds after its end."""
     one.network.cut(one.name)
     end = time.monotonic() + seconds
-    paths = []
+    paths: list[str] = []
     while time.monotonic() < end:
         paths.append(one.put(f"cut-{len(paths):05}.md", text_of(len(paths))))
         time.sleep(0.5)

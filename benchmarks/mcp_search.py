@@ -33,7 +33,7 @@ MEDIAN, RATE = 0.015, 100.0
 """The bars: seconds of a call, and calls a second of four clients."""
 
 CLIENTS = 4
-_READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+_READY: dict[str, object] = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
 
 class Client:

@@ -103,7 +103,8 @@ def compare(name: str, ours: float, baseline: float, bar: str) -> Row:
 def bench_backlinks(bench: Bench) -> list[Row]:
     """Time one process of `query_memory.py --backlinks` with 5,000 backlinks in 10,000 records against bare Python."""
     root = bench.root(10_000, hot=5_000)
-    command = [sys.executable, SCRIPTS / "query_memory.py", "--memory-dir", root, "--backlinks", corpus.HOT]
+    command: list[str | Path] = [sys.executable, SCRIPTS / "query_memory.py", "--memory-dir", root, "--backlinks"]
+    command.append(corpus.HOT)
     run(*command)()
     ours, bare = pairs(run(*command), run(*PASS), 21)
     return [compare("query_memory.py --backlinks, 5,000 of 10,000 ÷ python3 -c pass", ours, bare, "≤ 4.5")]
@@ -112,7 +113,7 @@ def bench_backlinks(bench: Bench) -> list[Row]:
 def bench_cli(bench: Bench) -> list[Row]:
     """Time the people's command against bare Python."""
     root = bench.root(10_000, hot=5_000)
-    command = [
+    command: list[str | Path] = [
         sys.executable,
         "-c",
         "from oracle.cli.main import run; run()",
@@ -287,8 +288,10 @@ def bench_meaning(bench: Bench) -> list[Row]:
             connection = oracle.index.database.connect()
             taken = [
                 pairs(
-                    lambda words=words: oracle.search(words),
-                    lambda words=words: connection.execute(statement, (fold.match_expression(words),)).fetchall(),
+                    lambda words=words: oracle.search(words),  # type: ignore[misc]
+                    lambda words=words: connection.execute(  # type: ignore[misc]
+                        statement, (fold.match_expression(words),)
+                    ).fetchall(),
                     1,
                 )
                 for words in searches

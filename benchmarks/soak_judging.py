@@ -6,7 +6,7 @@ import json
 import shutil
 import statistics
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -85,7 +85,7 @@ def at(ordered: list[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0
 
 
-def judge(served: Served, said: list[Said]) -> Iterator[str]:
+def judge(served: Served, said: Sequence[Said]) -> Iterator[str]:
     """Yield a sentence for each thing that does not hold."""
     yield from lost_handoffs(served.root, said)
     yield from lost_files(served.root, said)
@@ -117,7 +117,7 @@ def handoffs_of(root: Path) -> Path:
     return root.parent / "tasks" / PROJECT / "patrol" / "handoffs"
 
 
-def lost_handoffs(root: Path, said: list[Said]) -> Iterator[str]:
+def lost_handoffs(root: Path, said: Sequence[Said]) -> Iterator[str]:
     """Yield a sentence for each dispatch and delivery that was acknowledged and is not on disk."""
     asked = [str(one["asked"]) for one in said if "asked" in one]
     yield from (f"the question {task} was acknowledged and is not answered" for task in unanswered(root, asked))
@@ -132,14 +132,14 @@ def lost_handoffs(root: Path, said: list[Said]) -> Iterator[str]:
             yield f"the delivery of {task} is not what was delivered"
 
 
-def lost_files(root: Path, said: list[Said]) -> Iterator[str]:
+def lost_files(root: Path, said: Sequence[Said]) -> Iterator[str]:
     """Yield a sentence for each record that is not there, and each file that is not what its seat left."""
     for slug in (str(one["record"]) for one in said if "record" in one):
         if not (root / f"{slug}.md").exists():
             yield f"the record {slug} was acknowledged and is not there"
     last: dict[str, str | None] = {}
     for one in said:
-        last |= one.get("files", {})  # type: ignore[arg-type]
+        last |= one.get("files", {})  # type: ignore[call-overload]
     for name, text in last.items():
         now = Path(name).read_text() if Path(name).exists() else None
         if now != text:

@@ -31,8 +31,9 @@ import corpus  # noqa: E402
 
 from oracle.api import Oracle  # noqa: E402
 from oracle.app.delivery.team import init_profile, open_team  # noqa: E402
-from oracle.app.overview.now import FileCache, now  # noqa: E402
+from oracle.app.overview.now import now  # noqa: E402
 from oracle.domain.delivery.receipts import ReceiptKind, ReceiptName, new_receipt, render_receipt  # noqa: E402
+from oracle.store.disk.file_cache import FileCache  # noqa: E402
 
 UP, IDLE, KEY, NOW = 0.9, 0.01, 0.05, 0.06
 """The bars: seconds, share of a core, seconds, seconds."""

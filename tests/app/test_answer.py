@@ -467,6 +467,18 @@ def test_an_identifier_and_its_words_are_one_name(tmp_path: Path, said: str, ask
         assert oracle.answer("How many tries does the RetryQuota allow?").unknown == ("RetryQuota",)
 
 
+@pytest.mark.parametrize(
+    ("asked", "unknown"),
+    [
+        ("What does RETRY_BUDGET do?", ("RETRY_BUDGET",)),
+        ("What are RETRY_BUDGET and Kafka?", ("RETRY_BUDGET", "Kafka")),
+        ("What is BUDGET for Kafka?", ("BUDGET", "Kafka")),
+    ],
+)
+def test_an_identifier_that_no_record_holds_is_one_name(oracle: Oracle, asked: str, unknown: tuple[str, ...]) -> None:
+    assert oracle.answer(asked).unknown == unknown
+
+
 def test_the_name_of_a_file_is_no_name_that_no_record_holds(root: Path, oracle: Oracle) -> None:
     put(root, f"{BUILDER}/Snorkel Policy.md", "# Another\n\nWe pay for retries.\n")
     reply = oracle.answer("Who wrote the Snorkel Policy?", fresh=True)

@@ -111,7 +111,7 @@ def read_question(context: Context, text: str, filters: Mapping[str, str], *, fr
         subject = _read_subject(context, connection, text, filters)
         plain = without(text, (*subject.entities, *subject.unknown))
         names = names_in(plain)
-        unknown = [name for name in names if not _is_known(connection, name, filters)]
+        unknown = _whole(plain, [name for name in names if not _is_known(connection, name, filters)])
         unknown = [*(asked.text for asked in subject.unknown), *unknown]
         words = fold.terms_of(text)
         rest = subject.rest if subject.held else text
@@ -241,6 +241,12 @@ def names_in(text: str) -> list[str]:
             if is_name and len(word) > 2 and word.lower() not in no_names:
                 found[word] = None
     return list(found)
+
+
+def _whole(text: str, names: Sequence[str]) -> list[str]:
+    """Return names with each that is only a part of an identifier, such as `RETRY` of `RETRY_POLICY`, as that identifier."""
+    identifiers = [word for word in re.findall(r"\w+", text) if "_" in word.strip("_")]
+    return list(dict.fromkeys(next((word for word in identifiers if name in word.split("_")), name) for name in names))
 
 
 def _without_names(text: str, names: Sequence[str]) -> str:

@@ -120,6 +120,11 @@ def test_the_day_that_is_named_comes_first(root: Path) -> None:
         *permutations(("schema", "schemata", "schemas"), 2),
         *permutations(("alias", "aliases"), 2),
         *permutations(("child", "children"), 2),
+        *permutations(("serialise", "serialize", "serialised", "serializing", "serialization", "serialisations"), 2),
+        *permutations(("analysers", "analyzer"), 2),
+        *permutations(("the organisations", "an organization"), 2),
+        *permutations(("build artefacts", "artifact"), 2),
+        *permutations(("grey", "gray"), 2),
     ],
 )
 def test_a_word_is_found_however_it_is_written(root: Path, said: str, asked: str) -> None:

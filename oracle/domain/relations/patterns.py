@@ -16,6 +16,8 @@ NAMED = "\x01"
 PERSON, ORGANISATION, MEETING = "person", "organisation", "meeting"
 WORK, ATTEND = "work", "attend"
 
+_SPELLED = r"(\w{3,20}?[iy])([sz])(e|ed|es|er|ers|ing|able|ations?)"  # `serialise`, `analyzer`
+
 
 @value
 class Phrase:
@@ -136,7 +138,15 @@ def _synonyms() -> dict[str, tuple[str, ...]]:
 
 
 def synonyms(word: str) -> tuple[str, ...]:
-    """Return the words to look for beside one in lower case, with or without the ending of the plural; () for most."""
+    """Return the words to look for beside one in lower case; () for most.
+
+    They are those of the table, with or without the ending of the plural, and the British or American spelling.
+    """
     known = _synonyms()
     singular = (word.removesuffix(ending) for ending in ("s", "es"))
-    return known.get(word) or next((known[one] for one in singular if one in known), ())
+    found = known.get(word) or next((known[one] for one in singular if one in known), ())
+    spelled = compiled(_SPELLED).fullmatch(word)
+    if spelled is None:
+        return found
+    other = spelled[1] + ("z" if spelled[2] == "s" else "s") + spelled[3]
+    return found if other in found else (*found, other)

@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
+from shutil import get_terminal_size
 from typing import Annotated, Any, ClassVar
 
 import typer
@@ -70,7 +71,7 @@ class Group(TyperGroup):
             module = import_module(f"{self.package}.{home}")
             command = typer.main.get_command(getattr(module, f"{cmd_name}_app"))
             command.name = cmd_name
-            if not is_english():
+            if needs_own_help():
                 from oracle.cli.help import translate_command
 
                 translate_command(command)
@@ -165,6 +166,11 @@ class Group(TyperGroup):
         return self.commands[self.default].make_context("", [], parent=ctx, resilient_parsing=True)
 
 
+def needs_own_help() -> bool:
+    """Return whether the parser's help does not fit: in another language, or in a terminal below the 50 columns it needs."""
+    return not is_english() or get_terminal_size().columns < 52
+
+
 def first_word(words: Sequence[str]) -> int:
     """Return the place of the first word behind `--json` and `--memory-dir DIR`."""
     at = 0
@@ -243,7 +249,7 @@ class OracleCommands(Group):
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Write the last line as a heading of its own, without a blank line, so that the help fits on one screen."""
-        formatter.write(f"{self.epilog}\n")
+        formatter.write_text(f"{self.epilog}")
 
 
 def build() -> typer.Typer:

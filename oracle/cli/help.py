@@ -9,6 +9,7 @@ import re
 import string
 from collections.abc import Sequence
 from functools import lru_cache
+from shutil import get_terminal_size
 from typing import Any
 
 import typer
@@ -85,8 +86,16 @@ def translate_command(command: Any) -> None:
         translate_command(below)
 
 
+_NARROWEST, _NARROW, _TIGHT_COLUMN = 20, 50, 4
+"""Columns: what help needs at least, from where on a description is beside its name, and its indent below a name."""
+
+
 class _Formatter(typer.Context.formatter_class):  # type: ignore[valid-type,misc]
-    """The parser's formatter, with its own words translated."""
+    """The parser's formatter, with its own words translated. It fits a terminal that is narrower than 50 columns too."""
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.width: int = max(min(int(self.width), get_terminal_size().columns), _NARROWEST)
 
     def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
         """Write the usage line."""
@@ -107,6 +116,7 @@ class _Formatter(typer.Context.formatter_class):  # type: ignore[valid-type,misc
     def write_dl(self, rows: Sequence[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
         """Write names with their descriptions, beside the name or, for a long one, below it."""
         rows = list(rows)
+        col_max = col_max if self.width >= _NARROW else _TIGHT_COLUMN
         first_column = min(max(cells(name) for name, _ in rows), col_max) + col_spacing
         indent = " " * self.current_indent
         for name, meaning in rows:

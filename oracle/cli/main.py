@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from oracle.errors import OracleError, UsageError
-from oracle.wording import is_english, say, speak
+from oracle.wording import say, speak
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,13 +83,13 @@ def _parse(call: Call, words: list[str]) -> int:
     """Run the command that the words name, and return its exit code."""
     import typer
 
-    from oracle.cli.application import ask_for_help
+    from oracle.cli.application import ask_for_help, needs_own_help
     from oracle.cli.application import command as build
     from oracle.cli.output import held_back
 
     words = ask_for_help(words)
     command = build()
-    if not is_english():
+    if needs_own_help():
         from oracle.cli.help import translate_command
 
         translate_command(command)

@@ -380,6 +380,16 @@ def test_the_commands_fit_on_one_screen(oracle, language, monkeypatch):
     assert max(map(cells, lines)) <= 80
 
 
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("words", [(), ("deliver",), ("write",), ("handoffs", "show")])
+def test_help_fits_a_narrow_terminal(oracle, words, language, monkeypatch):
+    """A line that is too long is broken in mid-word by the terminal."""
+    monkeypatch.setenv("COLUMNS", "40")
+    lines = oracle(*words, "--help", "--lang", language)[1].splitlines()
+    assert len(lines) > 10
+    assert [line for line in lines if cells(line) > 40] == []
+
+
 def test_a_command_that_the_help_leaves_out_still_runs_and_explains_itself(oracle):
     unlisted = build_command().unlisted.split()
     assert unlisted

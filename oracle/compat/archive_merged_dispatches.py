@@ -6,9 +6,10 @@ Exit codes: 0 done; 1 still too long after `--commit`; 2 an error.
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Sequence
 
-from oracle.compat.door import emit, make_parser, open_context, report
+from oracle.compat.door import complain, emit, make_parser, open_context, report
 from oracle.errors import OracleError
 
 TOO_LONG, FAILED = 1, 2
@@ -18,7 +19,6 @@ def main(argv: Sequence[str]) -> int:
     """Show the move, or make it with `--commit`. Prints JSON."""
     args = _parser().parse_args(argv)
     from oracle.app.teamwork import compaction
-    from oracle.compat.rendering import print_json
 
     try:
         with open_context(args) as context:
@@ -26,8 +26,11 @@ def main(argv: Sequence[str]) -> int:
     except OracleError as error:
         report(error)
         return FAILED
-    emit(print_json(done))
-    return TOO_LONG if args.commit and not done["within_200_lines"] else 0
+    emit(json.dumps(done, ensure_ascii=False, indent=2, sort_keys=True))
+    if args.commit and not done["within_200_lines"]:
+        complain(f"error: {done['memory_path']} is over 200 lines still: {done['line_count_after']}")
+        return TOO_LONG
+    return 0
 
 
 def _parser() -> argparse.ArgumentParser:

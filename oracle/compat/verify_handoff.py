@@ -11,6 +11,17 @@ from collections.abc import Sequence
 
 from oracle.compat.door import add_profile, complain, emit, make_parser, open_context
 
+_LINES = {
+    "task_id": "task",
+    **{key: key for key in ("source", "target", "assigned", "notified", "consumed", "verdict", "verdict_valid")},
+    "consumed_ack": "ack",
+    "healthy": "healthy",
+}
+"""The lines of the text form in their order: the key of each and its word."""
+
+_NEEDS = {"verdict": "verdict", "verdict_valid": "verdict", "consumed_ack": "consumed_ack"}
+"""The lines that are left out if another key has no value, and that key."""
+
 
 def main(argv: Sequence[str]) -> int:
     """Verify one handoff. Returns 0 if it is healthy, else 1."""
@@ -23,10 +34,11 @@ def main(argv: Sequence[str]) -> int:
     for line in problems if isinstance(problems, list) else ():
         complain(f"warning: {line}")
     if args.json:
-        emit(json.dumps(found, ensure_ascii=False, indent=2))
+        emit(json.dumps(found, ensure_ascii=False, indent=2, sort_keys=True))
     else:
-        for key, item in found.items():
-            emit(f"{key}: {item}")
+        for key, word in _LINES.items():
+            if key not in _NEEDS or found[_NEEDS[key]]:
+                emit(f"{word}: {found[key]}")
     return 0 if found["healthy"] else 1
 
 

@@ -35,7 +35,10 @@ def test_rehearsal_changes_nothing(index: Path):
     done = archive(index)
     assert done.code == 0
     assert (done.json["mode"], done.json["archive_count"], done.json["backup"]) == ("dry-run", 1, None)
-    assert done.json["entries"] == [{"task_id": "T-1", "period": "2026_04", "archive": "MEMORY_ARCHIVE_2026_04.md"}]
+    assert done.json["entries"] == [
+        {"archive": "MEMORY_ARCHIVE_2026_04.md", "lines": 2, "period": "2026_04", "task_id": "T-1"}
+    ]
+    assert list(done.json) == sorted(done.json)
     assert [path.name for path in index.parent.iterdir()] == ["MEMORY.md"]
 
 
@@ -62,7 +65,10 @@ def test_process_that_died_before_the_index_was_written_repeats_no_entry(index: 
 def test_index_that_stays_too_long_ends_with_1(index: Path):
     index.write_text(INDEX + "line\n" * 300, encoding="utf-8")
     assert archive(index).code == 0
-    assert archive(index, "--commit").code == 1
+    done = archive(index, "--commit")
+    assert done.code == 1
+    assert done.json["line_count_after"] == 304
+    assert "is over 200 lines still: 304" in done.err
 
 
 @pytest.mark.parametrize(

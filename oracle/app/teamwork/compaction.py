@@ -156,7 +156,10 @@ def archive_merged(context: Context, named: str, *, period: str = "", commit: bo
         "archive_count": len(found.merged),
         "line_count_after": found.lines_after,
         "within_200_lines": found.lines_after <= MOST_LINES,
-        "entries": [{"task_id": one.task_id, "period": one.period, "archive": one.archive} for one in found.merged],
+        "entries": [
+            {"archive": one.archive, "lines": one.lines, "period": one.period, "task_id": one.task_id}
+            for one in found.merged
+        ],
         "backup": found.backup or None,
         "archives_written": list(found.archives),
     }

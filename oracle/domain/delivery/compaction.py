@@ -50,6 +50,11 @@ class Merged:
         return f"MEMORY_ARCHIVE_{self.period}.md"
 
     @property
+    def lines(self) -> int:
+        """How many lines it has."""
+        return self.block.count("\n") + 1
+
+    @property
     def entry(self) -> str:
         """What is put into that file."""
         return f"## {self.task_id}\n\n{self.block}\n"

@@ -5,7 +5,17 @@ Exit codes: 0 done, now or earlier; 1 refused by a rule of the team; 2 a wrong c
 
 from __future__ import annotations
 
-from oracle.compat.door import add_notify, add_profile, add_secrets, complain, emit, make_parser, notifies, open_context
+from oracle.compat.door import (
+    TEST_POLICIES,
+    add_notify,
+    add_profile,
+    add_secrets,
+    complain,
+    emit,
+    make_parser,
+    notifies,
+    open_context,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,6 +24,8 @@ if TYPE_CHECKING:
 
     from oracle.app.context import Context
     from oracle.app.delivery.complete import Completion
+
+_YES, _NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 
 def main(argv: Sequence[str]) -> int:
@@ -74,7 +86,7 @@ def _completion(args: argparse.Namespace) -> Completion:
         profile=args.profile,
         status=args.status,
         title=args.title,
-        summary=args.summary,
+        summary=args.summary or f"{args.source} completed {args.task_id}.",
         verdict=args.verdict,
         commit=args.commit,
         branch=args.branch,
@@ -87,6 +99,7 @@ def _completion(args: argparse.Namespace) -> Completion:
         secrets=args.secrets,
         notifies=notifies(args),
         needs_lineage=args.strict_lineage,
+        takes_stranger=True,
         is_any_branch=args.allow_branch_mismatch,
         is_unsolicited=args.unsolicited,
         fields={key: item for key, item in fields.items() if item},
@@ -94,7 +107,10 @@ def _completion(args: argparse.Namespace) -> Completion:
 
 
 def _truth(word: str) -> bool:
-    return word.strip().lower() not in ("false", "0", "no", "off")
+    given = word.strip().lower()
+    if given not in _YES + _NO:
+        raise ValueError(word)
+    return given in _YES
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -110,7 +126,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--status", default="completed", metavar="WORD")
     parser.add_argument("--sweep-count", type=int, metavar="N")
     parser.add_argument("--base-drift-acknowledged", action="store_true")
-    for name in ("drift-reason", "test-policy", "frontstage-disposition", "user-summary", "next-action"):
+    parser.add_argument("--test-policy", choices=TEST_POLICIES, default="", help="default: that of the dispatch")
+    for name in ("drift-reason", "frontstage-disposition", "user-summary", "next-action"):
         parser.add_argument(f"--{name}", default="", metavar="TEXT")
     parser.add_argument(
         "--strict-lineage", action="store_true", help="make a missing --user-summary or commit an error, not a warning"

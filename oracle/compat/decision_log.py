@@ -12,10 +12,10 @@ from oracle.compat.door import add_root, emit, make_parser, open_context
 def main(argv: Sequence[str]) -> int:
     """Append or list decisions. An empty argument is a wrong call (2)."""
     args = _parser().parse_args(argv)
-    from oracle.compat.rendering import print_json
+    from oracle.compat.rendering import print_line
 
     with open_context(args) as context:
-        emit(print_json(_COMMANDS[args.command](context, args)))
+        emit(print_line(_COMMANDS[args.command](context, args)))
     return 0
 
 
@@ -39,7 +39,7 @@ def _append(context: Context, args: argparse.Namespace) -> object:
 def _list(context: Context, args: argparse.Namespace) -> object:
     from oracle.app.delivery.decision_log import read_log
 
-    return read_log(context, args.project, limit=args.limit)
+    return read_log(context, args.project, limit=args.limit) if args.limit > 0 else []
 
 
 def _projects(context: Context, _args: argparse.Namespace) -> object:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from oracle.compat.door import (
+    TEST_POLICIES,
     add_notify,
     add_profile,
     add_secrets,
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from oracle.app.delivery.order import Order
     from oracle.app.delivery.team import Team
 
-POLICIES = ("UPDATE", "FREEZE", "EXTEND", "N/A")
 NO_SEAT = 3
 MANY_FIXES = 3
 
@@ -57,10 +57,11 @@ def main(argv: Sequence[str]) -> int:
                     raise
                 report(error)
                 return NO_SEAT
+            complain(f"target-role resolved: {args.target_role} -> {args.target}")
         team = open_team(context, "", path=args.profile)
         seats = team.profile.seats
         if args.target not in seats:
-            complain(f"error: target {args.target!r} is not one of the seats {', '.join(seats) or '(none)'}")
+            complain(f"error: target {args.target!r} is not a declared seat: there are {', '.join(seats) or 'none'}")
             return 1
         return _dispatch(context, args, team)
 
@@ -71,10 +72,12 @@ def _refuse(args: argparse.Namespace) -> int:
         complain("error: an external integration needs --docs-consulted or --docs-skip-reason")
         return 2
     if args.target == "memory" and args.kind != "query":
-        complain("error: refusing to dispatch a task to memory: it answers queries and does no tasks.")
-        complain("hint: Ask it with `oracle ask`, or add --kind query.")
+        complain(
+            "error: refusing to dispatch: dispatch_task.py does not support --target memory, which answers and does no tasks."
+        )
+        complain("hint: Look with query_memory.py, ask with `oracle ask`, or add --kind query.")
         return 2
-    if not args.user_summary:
+    if not args.user_summary.strip():
         if args.strict_lineage:
             complain("error: --strict-lineage needs a --user-summary")
             return 1
@@ -125,9 +128,9 @@ def _counter(context: Context, team: Team, args: argparse.Namespace) -> dict[str
 def _order(args: argparse.Namespace, found: dict[str, object]) -> Order:
     from oracle.app.delivery.order import Order
 
-    queue = {"intent": args.intent, "finding_id": args.finding_id, "core_ux": "true" if args.core_ux else ""}
+    queue = {"core_ux": "true" if args.core_ux else "", "finding_id": args.finding_id}
     queue |= {key: str(item).lower() for key, item in found.items() if key.startswith("hypothesis")}
-    queue |= {"rca_override": "true" if args.rca_override else ""}
+    queue |= {"rca_override": "true" if args.rca_override else "", "intent": args.intent}
     receipt = {
         **found,
         "docs_consulted": args.docs_consulted,
@@ -150,7 +153,7 @@ def _order(args: argparse.Namespace, found: dict[str, object]) -> Order:
         reply_to=args.reply_to or "",
         test_policy=args.test_policy,
         user_summary=args.user_summary,
-        notes=args.notes,
+        notes=_notes(args),
         kind=args.kind,
         profile=args.profile,
         task_type=args.task_type,
@@ -158,10 +161,17 @@ def _order(args: argparse.Namespace, found: dict[str, object]) -> Order:
         skill_refs=tuple(args.skill_refs),
         secrets=args.secrets,
         notifies=notifies(args),
-        stacks=args.force_parallel_builder,
+        stacks=args.force_parallel_builder or bool(args.finding_id),  # a finding goes to its builder again
         queue={key: text for key, text in queue.items() if text},
         receipt={key: item for key, item in receipt.items() if item not in (None, "")},
     )
+
+
+def _notes(args: argparse.Namespace) -> str:
+    """Return the note of the task table, with the docs that were read or the reason why none were."""
+    docs = f"docs_consulted:{args.docs_consulted}" if args.docs_consulted else ""
+    docs = docs or (f"docs_skip_reason:{args.docs_skip_reason}" if args.docs_skip_reason else "")
+    return f"{args.notes}; {docs}" if docs and docs not in args.notes else str(args.notes)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -174,7 +184,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--task-id", metavar="ID", help="default: a new one is generated")
     parser.add_argument("--title", metavar="TEXT")
     parser.add_argument("--objective", required=True, metavar="TEXT", help="what is asked")
-    parser.add_argument("--test-policy", required=True, choices=POLICIES)
+    parser.add_argument("--test-policy", required=True, choices=TEST_POLICIES)
     parser.add_argument("--kind", choices=("task", "query"), default="task", help="memory accepts only queries")
     parser.add_argument("--reply-to", metavar="SEAT", help="the seat that gets the answer; default: --source")
     parser.add_argument("--user-summary", default="", metavar="TEXT")
@@ -192,7 +202,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--expected-branch", metavar="NAME")
     parser.add_argument("--expected-worktree", metavar="DIR")
     parser.add_argument("--finding-id", default="", metavar="ID")
-    parser.add_argument("--rca-override", metavar="TEXT")
+    parser.add_argument(
+        "--rca-override", nargs="?", const=True, metavar="TEXT", help="the cause of the finding is known"
+    )
     parser.add_argument("--core-ux", action="store_true")
     parser.add_argument("--spec-path", metavar="PATH")
     parser.add_argument("--force-parallel-builder", action="store_true", help="even while the builder has a task")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 _GARBAGE = 200_000
 """Values that may become garbage before it is looked for: no query makes so many, but a rebuild of the index does."""
+TEST_POLICIES = ("UPDATE", "FREEZE", "EXTEND", "N/A")
 _ROOT_FLAG = "--memory-dir"
 
 

@@ -31,6 +31,9 @@ def main(argv: list[str]) -> int:
     with open_context(args) as context:
         context.root.require()
         path = _relative(context.root, args.file)
+        if path is None and not Path(args.file).is_file():
+            complain(f"error: not a file: {args.file}")
+            return USAGE
         if path is None:
             complain(f"error: file is not under memory root {context.root.path}: {args.file}")
             return USAGE

@@ -31,7 +31,7 @@ def main(argv: Sequence[str]) -> int:
 
 def _show(change: FileChange) -> None:
     emit(f"target: {change.path}")
-    emit(change.diff().rstrip("\n") or "unchanged")
+    emit((change.after or "").rstrip("\n"))
 
 
 def _apply(change: FileChange) -> None:
@@ -64,5 +64,5 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--settings-path", default="", metavar="FILE", help="instead of both settings files of DIR")
     parser.add_argument("--clawseat-root", default="", metavar="DIR", help="a checkout whose scripts/hooks/ is used")
     parser.add_argument("--hook-script", default="", metavar="FILE", help="the hook script; default: the installed one")
-    parser.add_argument("--dry-run", action="store_true", help="show the change as a diff and write nothing")
+    parser.add_argument("--dry-run", action="store_true", help="print the settings as they would be, and write nothing")
     return parser

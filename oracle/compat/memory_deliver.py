@@ -56,6 +56,7 @@ def main(argv: Sequence[str]) -> int:
         is_strict=args.strict,
         is_unsolicited=args.unsolicited,
         secrets=args.secrets,
+        takes_stranger=True,
     )
     with open_context(args) as context:
         resume.before(context, notifies=delivery.notifies)

@@ -38,7 +38,7 @@ def main(argv: list[str]) -> int:
     args = parser.parse_args(argv)
     mode = next((name for name in MODES if getattr(args, name) not in (None, False)), "")
     if mode == "ask":
-        complain("error: --ask is no longer served here.")
+        complain("error: --ask is deprecated and no longer served here.")
         complain("hint: Ask a seat with `oracle ask`, or search the records with `oracle search`.")
         return USAGE
     if not mode and not any(getattr(args, name) for name in FILTERS):
@@ -149,6 +149,9 @@ def _search(context: Context, args: argparse.Namespace) -> int:
     )
     for name in flat:
         complain(f"legacy: {name}.json is of the old flat layout; machine/{name}.json would win over it")
+    for match in matches if names else ():  # a file that is asked for by its name goes by it
+        bare = str(match["file"]).removeprefix("machine/")
+        match["file"] = bare if bare in names else match["file"]
     if not matches:
         complain(f"no matches for: {args.search[:LONGEST_ECHO]}")
         return NOTHING

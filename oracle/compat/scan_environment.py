@@ -27,7 +27,8 @@ def main(argv: list[str]) -> int:
         )
     failed = [item for item in done if not item.ok]
     if not args.quiet:
-        emit(f"scan complete: {len(done) - len(failed)}/{len(done)} scanners succeeded")
+        emit(f"\nscan complete: {len(done) - len(failed)}/{len(done)} scanners succeeded")
+        emit(f"index: {context.root.catalogue}")
     for item in failed:
         complain(f"error: {item.name}: {item.error}")
     return 1 if failed else 0

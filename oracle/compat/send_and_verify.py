@@ -77,20 +77,22 @@ def _send(project: str, seat: str, text: str, *, is_forced: bool, environ: Mappi
         try:
             panes.check(context, seat, text)
         except (UsageError, PrivacyBlocked) as error:
-            complain(f"INPUT_REJECTED HARD_BLOCK: {error.sentence}")
+            complain(f"send-and-verify: INPUT_REJECTED HARD_BLOCK: {error.sentence}")
             return REJECTED
         try:
             where = project or panes.find_project(context, tasks=environ.get("AGENTS_TASKS_ROOT", ""))
         except UsageError as error:
             if environ.get("CLAWSEAT_SEND_ALLOW_NO_PROJECT") != "1":
-                complain(f"PROJECT_REQUIRED: {error.sentence}; {error.hint}")
+                complain(f"send-and-verify: PROJECT_REQUIRED: {error.sentence}; {error.hint}")
                 return NO_PROJECT
             where = ""
         if is_forced:
-            complain("WARN the text is sent whether the agent is idle or not (--force)")
+            complain("send-and-verify: WARN the text is sent whether the agent is idle or not (--force)")
         outcome, shell = panes.send(context, where, seat, text, patience=_patience(environ), is_forced=is_forced)
         if shell:
-            complain(f"WARN only a shell runs in {shell}: no agent read the text, which was typed as a command")
+            complain(
+                f"send-and-verify: WARN only a shell runs in {shell}: no agent read the text, which was typed as a command"
+            )
     return _tell(outcome, project, seat)
 
 
@@ -111,16 +113,16 @@ def _tell(outcome: Outcome, project: str, seat: str) -> int:
             return 0
         case NoSession(dead=dead, reason=reason):
             if "not installed" in reason:
-                emit("TMUX_MISSING")
+                emit("send-and-verify: TMUX_MISSING")
             elif dead:
                 emit(f"send-and-verify: SESSION_DEAD session={dead}")
             else:
                 emit(f"send-and-verify: SESSION_NOT_FOUND project={project} seat={seat}")
                 complain(f"send-and-verify: {reason}")
         case Busy(session, reason):
-            complain(f"FAIL_CLOSED {session} took no text: {reason}; use --force to override")
+            complain(f"send-and-verify: FAIL_CLOSED {session} took no text: {reason}; use --force to override")
         case Stranded(session, _, reason):
-            complain(f"FAIL_CLOSED {session} did not take the text: {reason}")
+            complain(f"send-and-verify: FAIL_CLOSED {session} did not take the text: {reason}")
         case _:
             assert_never(outcome)
     return FAILED

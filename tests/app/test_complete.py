@@ -130,16 +130,18 @@ def test_failed_closeout_consumes_nothing(squad: Squad, monkeypatch: pytest.Monk
 def test_audit_names_each_missing_artifact(squad: Squad):
     absent = audit_closeout(squad.oracle, "demo", "T1")
     assert [line.split(":")[0] for line in absent] == [
-        "missing consumed receipt",
-        "missing closeout receipt",
-        "missing delivery",
+        ".consumed missing",
+        "planner→memory receipt missing",
+        "planner DELIVERY.md missing",
     ]
 
 
 def test_audit_reports_a_corrupt_receipt(squad: Squad):
     squad.folder.mkdir(parents=True)
     (squad.folder / "T1__planner__memory.json").write_text("{", encoding="utf-8")
-    assert any(line.startswith("unreadable closeout receipt") for line in audit_closeout(squad.oracle, "demo", "T1"))
+    assert any(
+        line.startswith("planner→memory receipt unreadable") for line in audit_closeout(squad.oracle, "demo", "T1")
+    )
 
 
 def test_rework_is_a_new_round(squad: Squad):

@@ -100,7 +100,7 @@ def test_log_is_written_and_read(crew: Crew):
     }
     listed = crew.call("query_memory", "--project", "demo", "--kind", "decision", "--since", "2020-01-01").json
     assert [entry["title"] for entry in listed] == ["a: b"]
-    assert crew.call("decision_log", "list", "demo", "--limit", "0").json == [found]
+    assert crew.call("decision_log", "list", "demo", "--limit", "1").json == [found]
     assert crew.call("decision_log", "list", "other").json == []
 
 

@@ -567,8 +567,9 @@ def test_the_front_seat_need_not_be_on_the_roster(crew: Crew, owner: str):
     assert (done.code, done.out.splitlines()[0]) == (0, f"completed T1 -> {front}")
     assert "was not woken" not in done.err
     assert crew.call("complete_handoff", *words[:-2], "--ack-only").code == 0
+    crew.dispatch("T2", "planner", "--source", "memory")
     other = crew.call("complete_handoff", "--source", "planner", "--task-id", "T2", "--target", "nobody")
-    assert other.code == 2
+    assert (other.code, "has no seat nobody" in other.err) == (2, True)
 
 
 FLAT = "task_id: {task}\ntitle: t\nsource: planner\nreply_to: planner\n\n# Objective\n\ndo it\n"

@@ -351,9 +351,9 @@ def test_note_is_one_flat_object(team: Team):
     )
     (entry,) = team.query("--project", "q").json
     assert entry == {
-        "schema_version": "1", "format": "markdown_note", "id": "i", "project": "q", "kind": "decision", "title": 'T: "x"',
+        "schema_version": 1, "format": "markdown_note", "id": "i", "project": "q", "kind": "decision", "title": 'T: "x"',
         "author": "m", "ts": "2026-11-27T21:43:12Z", "created_at": None, "filename_stamp": None, "content_source": "c.md",
-        "body": "Body.", "path": str(file), "source": "markdown", "seat": "memory", "status": None, "severity": "HIGH",
+        "body": "Body.", "path": str(file), "source": "drop_cli", "seat": "memory", "status": None, "severity": "HIGH",
         "tags": ["a", "b"],
     }  # fmt: skip
 

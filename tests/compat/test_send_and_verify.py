@@ -80,7 +80,7 @@ def test_busy_agent_is_left_alone_unless_forced(stage: Stage):
     assert prompts.read() == []
     forced = send(stage, "--project", "demo", "--force", "planner", TEXT)
     assert (forced.returncode, forced.stdout) == (0, "SENT: demo-planner\n")
-    assert forced.stderr.startswith("WARN ")
+    assert forced.stderr.startswith("send-and-verify: WARN ")
     assert prompts.read() == [TEXT]
 
 
@@ -98,7 +98,7 @@ def test_text_that_must_not_be_typed_is_rejected(stage: Stage, text: str):
     prompts = stage.box("demo-planner")
     done = send(stage, "--project", "demo", "planner", text)
     assert done.returncode == 2
-    assert done.stderr.startswith("INPUT_REJECTED HARD_BLOCK")
+    assert done.stderr.startswith("send-and-verify: INPUT_REJECTED HARD_BLOCK")
     assert prompts.read() == []
 
 
@@ -130,7 +130,7 @@ def test_project_must_be_named_where_there_are_several(stage: Stage):
 
 def test_missing_tmux_is_said(stage: Stage, tmp_path: Path):
     done = send(stage, "planner", TEXT, PATH=str(tmp_path / "empty"))
-    assert (done.returncode, done.stdout) == (1, "TMUX_MISSING\n")
+    assert (done.returncode, done.stdout) == (1, "send-and-verify: TMUX_MISSING\n")
 
 
 @pytest.mark.parametrize("name", ["CLAWSEAT_PROJECT", "AGENTS_PROJECT"])
@@ -164,7 +164,7 @@ def test_tmux_may_be_another_program(stage: Stage):
     assert prompts.read() == [TEXT]
     assert "called" in (stage.folder / "calls").read_text()
     missing = send(stage, "--project", "demo", "planner", TEXT, TMUX_BIN=str(stage.folder / "absent"))
-    assert (missing.returncode, missing.stdout) == (1, "TMUX_MISSING\n")
+    assert (missing.returncode, missing.stdout) == (1, "send-and-verify: TMUX_MISSING\n")
 
 
 def test_a_wake_up_leaves_no_record_and_no_task(stage: Stage):
@@ -183,5 +183,6 @@ def test_a_text_for_a_shell_is_typed_and_said(stage: Stage):
     done = send(stage, "--project", "demo", "planner", "T-1 waits")
     assert (done.returncode, done.stdout) == (0, "SENT: demo-planner\n")
     assert (
-        done.stderr == "WARN only a shell runs in demo-planner: no agent read the text, which was typed as a command\n"
+        done.stderr
+        == "send-and-verify: WARN only a shell runs in demo-planner: no agent read the text, which was typed as a command\n"
     )

@@ -571,11 +571,11 @@ def test_a_given_file_is_the_only_one(tmp_path: Path):
     assert len(settings.read_status(str(tmp_path / "other.json")).commands) == 1
 
 
-def test_front_shows_a_diff_and_writes_nothing(tmp_path: Path):
+def test_front_shows_the_new_settings_and_writes_nothing(tmp_path: Path):
     done = front("--workspace", str(tmp_path), "--dry-run")
     target = tmp_path / ".claude" / "settings.json"
     assert done.returncode == 0
-    assert done.stdout.startswith(f"target: {target}\n--- /dev/null\n+++ {target}\n@@ ")
+    assert done.stdout.startswith(f'target: {target}\n{{\n  "hooks": {{\n    "Stop": [')
     assert not target.exists()
 
 

@@ -44,7 +44,8 @@ def acknowledge(
     line = task_tree.acknowledge_task(
         team.tree, name.target, name.task_id, source=name.source, moment=moment, earlier=earlier
     )
-    task_tree.drop_task(team.tree, name.source, name.task_id)
+    for seat in (name.source, name.target) if name.target == team.front else (name.source,):
+        task_tree.drop_task(team.tree, seat, name.task_id)
     changes = {
         "consumed_at": context.stamp(),
         "consumed_ack": line,
@@ -305,10 +306,16 @@ def audit_closeout(context: Context, project: str, task_id: str, *, path: str = 
     found = [receipt for name in names for receipt in [handoffs.find(team.folder, name)] if receipt is not None]
     absent = []
     if not consumed:
-        absent.append(f"missing consumed receipt: {task_id}__*__{planners[0]}.json.consumed")
+        absent.append(f".consumed missing: {team.folder}/{task_id}__*__{planners[0]}.json.consumed")
     if not found:
-        absent.append(f"missing closeout receipt: {names[0].file_name}")
-    absent += [f"unreadable closeout receipt: {text}" for receipt in found for text in receipt.problems]
-    if not any(task_tree.read_delivery(team.tree, seat).get("task_id") == task_id for seat in planners):
-        absent.append(f"missing delivery: {team.tree.delivery_file(planners[0])} does not name {task_id}")
+        absent.append(f"planner→memory receipt missing: {handoffs.path_of(team.folder, names[0])}")
+    absent += [f"planner→memory receipt unreadable: {text}" for receipt in found for text in receipt.problems]
+    told = [task_tree.read_delivery(team.tree, seat).get("task_id", "") for seat in planners]
+    if task_id not in told:
+        other = next(filter(None, told), "")
+        absent.append(
+            f"planner DELIVERY.md task_id mismatch: expected {task_id}, got {other}"
+            if other
+            else f"planner DELIVERY.md missing: {team.tree.delivery_file(planners[0])}"
+        )
     return tuple(absent)

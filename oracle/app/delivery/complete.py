@@ -11,7 +11,7 @@ from oracle.app.delivery.deliver import REWORK, Delivered, Work
 from oracle.app.delivery.team import Team, open_team
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.receipts import Receipt, ReceiptKind, ReceiptName
-from oracle.domain.names import FRONT
+from oracle.domain.names import FRONT, MEMORY
 from oracle.domain.values import NOTHING, replace, value
 from oracle.errors import CompletionRefused
 from oracle.store.delivery import handoffs
@@ -48,6 +48,8 @@ class Completion:
     notifies: bool = True
     needs_lineage: bool = False
     is_any_branch: bool = False
+    takes_stranger: bool = False
+    """Whether it may go to somebody who is not of the team, and is not woken."""
     is_unsolicited: bool = False
     """Whether it is known that nobody asked, though a task with nearly the same id waits."""
     fields: Mapping[str, object] = NOTHING
@@ -67,7 +69,9 @@ def complete(context: Context, given: Completion) -> Delivered:
     source, target = team.seat_meant(given.source), team.seat_meant(given.target)
     if not given.is_unsolicited:
         dispatches.refuse_unknown(team, given.task_id, source)
-    name = team.receipt(given.task_id, source, target or dispatches.asker_of(team, given.task_id, source))
+    target = target or dispatches.asker_of(team, given.task_id, source)
+    takes_stranger = given.takes_stranger and not dispatches.is_for_another(team, given.task_id, source, target)
+    name = team.receipt(given.task_id, source, target, takes_stranger=takes_stranger)
     asked = dispatches.dispatch_answered(team.folder, name)
     receipt = _receipt(context, team, given, name, asked)
     before = handoffs.find(team.folder, name)
@@ -102,8 +106,11 @@ def _receipt(context: Context, team: Team, given: Completion, name: ReceiptName,
     repo = team.profile.repo_root
     commit = given.commit
     branch = _branch_facts(repo, given)
-    built = commit if team.profile.role(name.source) == "builder" else _built(team, name.task_id)
-    judged = built or commit or str(branch.get("branch_tip") or "")
+    tip = str(branch.get("branch_tip") or "")
+    _keep_branch(context, given, branch, asked)
+    role = team.profile.role(name.source)
+    built = (commit or tip) if role == "builder" else _built(team, name.task_id)
+    judged = built or commit or tip
     status = git.lineage_of(repo, judged) if judged else git.UNKNOWN
     if commit and git.is_missing(repo, commit):
         context.warn(
@@ -119,6 +126,7 @@ def _receipt(context: Context, team: Team, given: Completion, name: ReceiptName,
         **branch,
         "builder_commit": built,
         "commit": commit,
+        "memory_commit": commit if role == MEMORY else None,
         "head_contains_commit": {git.IN_LINEAGE: True, git.DIVERGENT: False}.get(status),
         "lineage_status": status,
         "core_ux_gate": given.core_ux_gate,
@@ -201,8 +209,29 @@ def _keep_rules(team: Team, given: Completion, name: ReceiptName, asked: Receipt
             else say("A reviewer's completion needs a verdict."),
             hint=say("Give --verdict {verdicts}.", verdicts=joined("|", VERDICTS)),
         )
+    if given.disposition and given.disposition not in DISPOSITIONS:
+        raise CompletionRefused(
+            say("{disposition!r} is no --frontstage-disposition.", disposition=given.disposition[:40]),
+            hint=joined(" or ", DISPOSITIONS),
+        )
     if name.target in (FRONT, team.profile.heartbeat_owner):
         _keep_front(team, given, name)
+
+
+def _keep_branch(context: Context, given: Completion, branch: Mapping[str, object], asked: Receipt | None) -> None:
+    """Refuse a branch that git does not know when the dispatch expects a base; else warn of it."""
+    if not given.branch or (branch.get("branch_tip") and branch.get("branch_base")):
+        return
+    if asked is not None and asked.text("expected_base_sha"):
+        raise CompletionRefused(
+            say(
+                "{task_id} was dispatched with an expected base, and git finds no branch {branch} to compare with it.",
+                task_id=given.task_id,
+                branch=given.branch,
+            ),
+            hint=say("Fetch the branch in the repository of the profile, or correct --branch."),
+        )
+    context.warn(say("git does not know the branch {branch}; it was not checked", branch=given.branch))
 
 
 def _require_branch(given: Completion) -> None:

@@ -53,6 +53,8 @@ class Delivery:
     is_strict: bool = False
     is_unsolicited: bool = False
     """Whether it is confirmed that nobody asked."""
+    takes_stranger: bool = False
+    """Whether it may go to somebody who is not of the team, and is not woken."""
     needs_question: bool = False
     """Whether an answer that nobody asked for is refused until that is confirmed. Old programs and hooks deliver it."""
     secrets: str = guard.REFUSE
@@ -145,7 +147,7 @@ def prepare(context: Context, delivery: Delivery) -> tuple[Team, Work, claims.Ve
     team = open_team(context, delivery.project, path=delivery.profile)
     dispatches.refuse_decision(team, delivery.task_id)
     require_memory(team, delivery.task_id, delivery.source)
-    name = team.receipt(delivery.task_id, delivery.source, delivery.target)
+    name = team.receipt(delivery.task_id, delivery.source, delivery.target, takes_stranger=delivery.takes_stranger)
     require_answer(delivery.response)
     verified = claims.verify(context.root, team.profile.repo_root, delivery.response)
     if delivery.is_strict:
@@ -190,6 +192,7 @@ def hand_over(context: Context, team: Team, work: Work, *, wake_until: float | N
     """Keep an intent, do every step once, and send the wake-ups. Raises Conflict, HandoffFailed, DiskFailure, LockTimeout."""
     if context.has_hub:
         homes.require_here(context, team.project, work.receipt.name.source)
+    work = replace(work, receipt=dispatches.mark_stranger(context, team, work.receipt))
     intent = inbox.begin(context.root, "delivery", *intent_of(team, work), context.now_seconds())
     with inbox.until_done(context.root, intent):
         done, pending = _carry_out(context, team, work)

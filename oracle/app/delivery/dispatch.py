@@ -125,10 +125,24 @@ def _list(context: Context, team: Team, order: Order, moment: str, *, undo: Rece
     _queue(team, order, moment, undo=undo)
     cells = {"Title": order.headline, "Owner": order.target, "Status": PENDING, "Notes": order.notes}
     task_tree.upsert_row(team.tree, order.task_id, cells)
-    line = f"{order.source} dispatched {order.task_id} to {order.target} test_policy={order.test_policy}"
-    task_tree.log_once(team.tree, line, task_id=order.task_id, moment=context.now())
+    task_tree.log_once(team.tree, _log_line(order), task_id=order.task_id, moment=context.now())
     ends = team.ends_of(team.receipt(order.task_id, order.source, order.target))
     context.note("dispatch", {**ends, "kind": order.kind, "notifies": order.notifies})
+
+
+_LOGGED = {
+    "finding_id": "finding_id",
+    "hypothesis_fix_counter": "hypothesis_counter",
+    "rca_override": "rca_override",
+    "core_ux": "core_ux",
+}
+"""Fields of a queue's entry that the dispatch log tells too, and their names there."""
+
+
+def _log_line(order: Order) -> str:
+    told = {"test_policy": order.test_policy} | {word: order.queue.get(key, "") for key, word in _LOGGED.items()}
+    line = f"{order.source} dispatched {order.task_id} to {order.target}"
+    return " ".join([line, *(f"{key}={text}" for key, text in told.items() if text)])
 
 
 def receive(context: Context, team: Team, receipt: receipts.Receipt) -> list[InboxEntry]:

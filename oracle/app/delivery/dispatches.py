@@ -12,7 +12,7 @@ from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.addressing import Address, AddressedDispatch
 from oracle.domain.delivery.receipts import CONSUMED, PAYLOAD, Receipt, ReceiptKind, ReceiptName
-from oracle.domain.names import OPERATOR
+from oracle.domain.names import OPERATOR, check_name
 from oracle.domain.records.decisions import DecisionPayload, resolve_command
 from oracle.domain.spelling import differs_in_case, is_mistyped
 from oracle.domain.values import value
@@ -40,6 +40,23 @@ def dispatch_answered(folder: str, name: ReceiptName) -> Receipt | None:
 def is_answer(name: ReceiptName, dispatch: Receipt) -> bool:
     """Return whether a completion of this name goes to who sent a receipt, or to whom its answer is to go."""
     return dispatch.kind is not ReceiptKind.COMPLETION and name.target in (dispatch.name.source, dispatch.reply_to)
+
+
+def mark_stranger(context: Context, team: Team, receipt: Receipt) -> Receipt:
+    """Return a completion; one for somebody who is not of the team says, with a warning, that nobody is woken."""
+    target = receipt.name.target
+    if team.knows(target):
+        return receipt
+    context.warn(say("notify_skipped: {target} is not a registered seat, so nobody was woken", target=target))
+    return receipt.with_fields({"notify_skipped": "target_not_registered_seat"})
+
+
+def is_for_another(team: Team, task_id: str, seat: str, target: str) -> bool:
+    """Return whether a seat was asked under a task id, and its answer goes to somebody else than `target`."""
+    return any(
+        asked.kind is ReceiptKind.DISPATCH and target not in (asked.name.source, asked.reply_to)
+        for asked, _ in dispatches_to(team.folder, check_name(task_id, "task id"), seat)
+    )
 
 
 def is_answered(folder: str, dispatch: Receipt) -> bool:

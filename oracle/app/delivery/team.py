@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 
 from oracle.domain.delivery.receipts import ReceiptName, receipt_name
-from oracle.domain.names import MEMORY, OPERATOR, check_name
+from oracle.domain.names import FRONT, MEMORY, OPERATOR, check_name
+from oracle.domain.spelling import find_near
 from oracle.domain.values import value
 from oracle.errors import NoProfile, OracleError, OwnershipError, UsageError
 from oracle.store.root import profile
@@ -48,18 +49,31 @@ class Team:
         """The folder of the receipts."""
         return self.profile.handoff_dir
 
-    def receipt(self, task_id: str, source: str, target: str) -> ReceiptName:
-        """Return the name of a receipt between two seats of the team. Raises InvalidName, UsageError."""
+    def receipt(self, task_id: str, source: str, target: str, *, takes_stranger: bool = False) -> ReceiptName:
+        """Return the name of a receipt between two seats of the team. Raises InvalidName, UsageError.
+
+        `takes_stranger` lets its target be nobody of the team, unless the name is nearly that of a seat.
+        """
         name = receipt_name(task_id, source, target)
         if name.source == name.target:
             raise UsageError(
                 say("The seat {source} hands nothing over to itself.", source=name.source),
                 hint=say("Name another seat."),
             )
-        for seat in (name.source, name.target):
+        is_stranger = takes_stranger and not self.knows(name.target) and not find_near(name.target, self.profile.seats)
+        for seat in (name.source,) if is_stranger else (name.source, name.target):
             if seat not in (OPERATOR, self.profile.heartbeat_owner):  # these may be missing from the seats
                 self.profile.require_seat(seat)
         return name
+
+    def knows(self, seat: str) -> bool:
+        """Return whether a seat is of the team, or the operator, or the front."""
+        return seat in (*self.profile.seats, OPERATOR, self.front)
+
+    @property
+    def front(self) -> str:
+        """The seat that speaks with the user."""
+        return self.profile.heartbeat_owner or FRONT
 
     def how_to_read(self, task_id: str) -> str:
         """Return the end of a wake-up that names the command which tells a task's story, and what to do next."""
@@ -239,3 +253,33 @@ def note_completion(context: Context, team: Team, receipt: Receipt) -> None:
     if any(row.get("ID") == name.task_id for row in task_tree.read_rows(team.tree)):
         task_tree.upsert_row(team.tree, name.task_id, {"Status": text("status") or "completed"})
     task_tree.log_once(team.tree, receipts.status_line(receipt), task_id=name.task_id, moment=moment)
+    if name.target == team.front:
+        _queue_for_front(team, receipt, moment=task_tree.stamp_of(moment))
+
+
+def _queue_for_front(team: Team, receipt: Receipt, *, moment: str) -> None:
+    """Put a completion into the queue of the front, which tells the user, unless the task is open there."""
+    from oracle.domain.delivery.task_queue import OPEN_STATES, PENDING, Task
+    from oracle.store.delivery import task_tree
+
+    name, text = receipt.name, receipt.text
+    if any(
+        task.task_id == name.task_id and task.state in OPEN_STATES
+        for task in task_tree.read_queue(team.tree, name.target)
+    ):
+        return
+    told = {
+        "FrontstageDisposition": text("frontstage_disposition"),
+        "UserSummary": text("user_summary"),
+        "NextAction": text("next_action"),
+    }
+    fields = {
+        "title": text("title") or name.task_id,
+        "source": name.source,
+        "reply_to": name.source,
+        "dispatched_at": moment,
+        "correlation_id": text("correlation_id"),
+    }
+    lines = [f"{name.source} hands {name.task_id} back; read {text('delivery_path')}"]
+    lines += [f"{key}: {word}" for key, word in told.items() if word]
+    task_tree.queue_task(team.tree, name.target, Task(name.task_id, PENDING, fields, "\n".join(lines)))

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 
 from oracle.app.context import Context
 from oracle.app.records import memory_index
+from oracle.domain import timestamps
 from oracle.domain.markdown.documents import Document, Value
 from oracle.domain.names import ORPHAN_KINDS, SHARED, check_name, is_entity
 from oracle.domain.records.records import Record, interpret
@@ -165,7 +166,7 @@ def _read_all(root: Root, folder: str, rows: list[query.Row]) -> Iterator[tuple[
 
 def _entry(record: Record, path: str, row: query.Row) -> Entry:
     known: Entry = {key: _plain(value) for key, value in record.document.fields.items()}
-    known.update({"path": path, "size": row[6], "mtime": int(str(row[5])) / 1e9})
+    known.update({"path": path, "size": row[6], "mtime": timestamps.print_second(int(str(row[5])) // timestamps.NS)})
     return {"project": record.project, "kind": record.kind, **known}
 
 

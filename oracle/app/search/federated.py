@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
@@ -101,14 +102,21 @@ def _load(raw: bytes) -> object:
 
 
 def note(record: Record, path: str) -> Entry:
-    """Return a Markdown record as one flat object: the well-known keys first (null when absent), then its other fields."""
+    """Return a Markdown record as one flat object: the well-known keys first, then its other fields.
+
+    What is absent is null, or what older tools say in its place.
+    """
     fields = record.document.fields
     entry: Entry = {key: fields.get(key) or None for key in (*_HEAD, *_TAIL)}
     entry.update(
         project=record.project or None, kind=record.kind, title=record.title, body=record.document.body.strip("\n")
     )
+    version = str(entry["schema_version"] or "")
+    entry["schema_version"] = int(version) if re.fullmatch(r"[0-9]{1,9}", version) else 1
+    entry["format"] = entry["format"] or "markdown_note"
     entry["id"] = entry["id"] or os.path.basename(path).removesuffix(".md")
-    entry.update(path=path, source=fields.get("source") or "markdown", seat=record.seat, status=record.status or None)
+    entry["ts"] = entry["ts"] or entry["created_at"]
+    entry.update(path=path, source=fields.get("source") or "drop_cli", seat=record.seat, status=record.status or None)
     entry.update({key: value for key, value in fields.items() if key not in entry})
     return entry
 

@@ -13,7 +13,7 @@ MOST_LINES = 200
 """Lines of a MEMORY.md that an agent is given."""
 
 _CLOSED, _COMPACTED = "phase=CLOSED", "compacted planner"
-_MERGED = re.compile(r"✅[^\n]*?(?<![A-Za-z0-9_])(?:MERGED|Done|PASS)(?![A-Za-z0-9_])")
+_MERGED = re.compile(r"✅[^\n]*?(?<![A-Za-z0-9_])(?:MERGED|Done|PASS)(?![A-Za-z0-9_])", re.IGNORECASE)
 _UNFINISHED = ("✅ archived", "📤 DISPATCHED", "🚀 in flight", "⏳ pending")
 _LINK = re.compile(r"\[([^\]\n]+)\]\(")
 _DAY = re.compile(r"(?<!\d)(20\d\d)-(0[1-9]|1[0-2])-[0-3]\d(?!\d)")

@@ -129,8 +129,8 @@ _SHARED_KEYS: dict[str, object] = {
 _OWN_KEYS: dict[ReceiptKind, dict[str, object]] = {
     ReceiptKind.DISPATCH: {
         "assigned_at": "",
-        "docs_consulted": "",
-        "docs_skip_reason": "",
+        "docs_consulted": None,
+        "docs_skip_reason": None,
         "memory_commit": None,
         "reply_to": "",
         "todo_path": "",

@@ -17,6 +17,10 @@ from oracle.index.read.candidates import stemmer
         ("kubernetes", "k8s"),
         ("retention", "retain"),
         ("spec", "specification"),
+        ("serialised", "serialized"),
+        ("analyzers", "analysers"),
+        ("prioritization", "prioritisation"),
+        ("artefacts", "artifact"),
     ],
 )
 def test_a_word_is_looked_for_as_the_others_of_its_family(word: str, other: str) -> None:

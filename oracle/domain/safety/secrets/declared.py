@@ -68,7 +68,7 @@ def _find_before(text: str, at: int) -> Iterator[Secret]:
     if named is None:
         return
     words = named["name"].split()
-    found = compiled(r"(?P<v>[!#-&(-~]{10,100})[`\"'”」]?[ \t]?$").search(text, max(0, at - 104), at)
+    found = compiled(r"(?<![!#-&(-~])(?P<v>[!#-&(-~]{10,100})[`\"'”」]?[ \t]?$").search(text, max(0, at - 104), at)
     ends = (1, 2, 3) if found and is_scattered(found["v"]) else (3,)
     if found and is_opaque(found["v"].removeprefix("0x")) and any(names_secret(" ".join(words[:end])) for end in ends):
         yield Secret("assignment", *found.span("v"))

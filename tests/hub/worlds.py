@@ -169,10 +169,11 @@ class Real:
         self._is_renewed_late = True
 
     def renew(self) -> None:
-        """Do what the owner does after a restore."""
+        """Do what the owner does after a restore. On a newer hub this program is refused: it is done once the hub is whole."""
         if self._is_renewed_late:
-            members.init(self._owner, self._team.name, is_restored=True)
-            self._is_renewed_late = False
+            with suppress(NewerVersion):
+                members.init(self._owner, self._team.name, is_restored=True)
+                self._is_renewed_late = False
 
     def make_whole(self) -> None:
         self._rows("UPDATE oracle_hub.meta SET version = %(old)s, oldest = %(old)s", old=connections.SCHEMA)

@@ -134,7 +134,7 @@ def test_the_usual_scanners_write_private_files_and_keep_what_others_put_into_th
     assert catalogue["results"]["network"] == {"ok": True, "path": str(root / "machine/network.json")}
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "scanning credentials… ✓"
-    assert lines[-1] == "scan complete: 5/5 scanners succeeded"
+    assert lines[-2:] == ["scan complete: 5/5 scanners succeeded", f"index: {root / 'index.json'}"]
 
 
 def test_one_that_fails_is_named_and_the_others_are_written(
@@ -147,7 +147,7 @@ def test_one_that_fails_is_named_and_the_others_are_written(
     assert scan(root) == 1
     out, err = capsys.readouterr()
     assert "scanning network… ✗" in out
-    assert out.endswith("scan complete: 4/5 scanners succeeded\n")
+    assert out.splitlines()[-2] == "scan complete: 4/5 scanners succeeded"
     assert "error: network: ValueError: unexpected content" in err
     assert not (root / "machine/network.json").exists()
     assert (root / "machine/github.json").exists()

@@ -167,8 +167,8 @@ class Group(TyperGroup):
 
 
 def needs_own_help() -> bool:
-    """Return whether the parser's help does not fit: in another language, or in a terminal below the 50 columns it needs."""
-    return not is_english() or get_terminal_size().columns < 52
+    """Return whether the parser's own help does not fit: in another language, or where the terminal is too narrow for it."""
+    return not is_english() or get_terminal_size().columns < _PARSERS_COLUMNS
 
 
 def first_word(words: Sequence[str]) -> int:
@@ -206,6 +206,8 @@ def _print_commands(context: typer.Context, *, memory_dir: MemoryDir = None, as_
 
 # The application -------------------------------------------------------------------------------------------------------
 
+_PARSERS_COLUMNS = 52
+"""The narrowest terminal for the parser's own help: it keeps to 50 columns at least, and leaves two free."""
 EPILOG = "Exit codes: see references/exit-codes.md."
 
 

@@ -119,7 +119,7 @@ class Transcript:
     last_message: str = ""
     user_turns: tuple[str, ...] = ()
     last_at: str = ""
-    """The moment of the last message as its entry gives it, "" if it gives none."""
+    """The moment of the last message by its entry, in UTC, "" if it gives none."""
 
 
 def read_transcript(payload: HookPayload) -> Transcript:
@@ -146,7 +146,10 @@ def read_transcript(payload: HookPayload) -> Transcript:
         elif text:
             asked.append(text)
             last = last if line.get("isMeta") is True else ""
-    return Transcript(last, tuple(asked), moment if last else "")
+    from oracle.domain import timestamps
+
+    said = timestamps.parse(moment) if last else None
+    return Transcript(last, tuple(asked), timestamps.print_moment(said) if said else "")
 
 
 def read_operator(path: str) -> tuple[str, ...]:

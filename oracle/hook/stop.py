@@ -16,9 +16,9 @@ from oracle.domain.delivery.addressing import Address, Answered
 from oracle.domain.delivery.markers import Fault, Marker
 from oracle.domain.injection import envelope
 from oracle.domain.names import check_name
-from oracle.domain.values import value
+from oracle.domain.values import replace, value
 from oracle.errors import OracleError
-from oracle.hook.payload import HookPayload, parse_payload, read_transcript
+from oracle.hook.payload import HookPayload, Transcript, parse_payload, read_transcript
 from oracle.wording import joined, say
 
 TYPE_CHECKING = False
@@ -120,7 +120,8 @@ def _deliver(marker: Marker, message: str, payload: HookPayload, run: HookRun, c
         raise Skipped("empty_answer", say("The last message has a marker but no answer."))
     if marker.seat == run.seat:
         raise Skipped("own_seat", say("The seat {seat} can't deliver to itself.", seat=marker.seat))
-    where = _address(marker, text, payload, run, context)
+    turn = _read_turn(marker, payload)
+    where = _address(marker, text, turn, run, context)
     from oracle.app.delivery.deliver import Delivery, deliver
     from oracle.app.root import note_hook
     from oracle.errors import DiskFailure, HandoffFailed, LockTimeout
@@ -136,6 +137,7 @@ def _deliver(marker: Marker, message: str, payload: HookPayload, run: HookRun, c
         commit=marker.commit,
         title=marker.title,
         sweep=marker.sweep,
+        said_at=turn.last_at,
         wake_until=run.started + WAKE_TIME,
     )
     try:
@@ -183,26 +185,31 @@ def _says_something(text: str) -> bool:
     return any(map(str.isalnum, text))
 
 
-def _address(marker: Marker, text: str, payload: HookPayload, run: HookRun, context: Context) -> Address:
+def _read_turn(marker: Marker, payload: HookPayload) -> Transcript:
+    """Return what the transcript adds to a marker; the moment of its last message only if that is the message."""
+    if marker.task_id and marker.project:
+        return Transcript()
+    turn = read_transcript(payload)
+    is_last = payload.message is None or payload.message.strip() == turn.last_message.strip()
+    return turn if is_last else replace(turn, last_at="")
+
+
+def _address(marker: Marker, text: str, turn: Transcript, run: HookRun, context: Context) -> Address:
     """Return where an answer goes, also one that differs from the first: `deliver` keeps it aside. Raises Skipped.
 
     The text of the last answer answers no other task, unless the marker or the transcript names that, or the transcript
-    shows that it was said again after that answer was delivered.
+    shows that it was said again, at another moment.
     """
     from oracle.app.delivery.dispatches import find_dispatches, is_news, last_told
 
-    spoken, said_at = addressing.TurnContext(), ""
-    if not (marker.task_id and marker.project):
-        turn = read_transcript(payload)
-        spoken = addressing.read_context(turn.user_turns)
-        said_at = turn.last_at if turn.last_message.strip() == (payload.message or turn.last_message).strip() else ""
+    spoken = addressing.read_context(turn.user_turns)
     tasks = {marker.task_id, spoken.task_id}
     found = find_dispatches(context, run.seat, project=marker.project, tasks=tasks, environ=run.environ)
     where = addressing.address(marker, found.dispatches, context=spoken, rosters=found.rosters)
     if isinstance(where, Answered):
         if any(is_news(context, place, text, run.seat, run.environ) for place in where.places):
             where = where.places[0] if len(where.places) == 1 else addressing.ambiguous(marker, where.places)
-    elif not marker.task_id and (told := last_told(context, found, run.seat, marker.seat, text, said_at)):
+    elif not marker.task_id and (told := last_told(context, found, run.seat, marker.seat, text, turn.last_at)):
         where = addressing.told_before(marker, where, told, spoken)
     if isinstance(where, Fault):
         raise Skipped(where.code, joined(" ", [where.sentence, *found.problems]))

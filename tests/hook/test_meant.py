@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -70,25 +69,45 @@ def test_message_that_comes_again_answers_no_question_that_came_meanwhile(seat: 
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said", "answered"),
-    [(60, "Done.", True), (-60, "Done.", False), (60, "Not done.", False), (None, "Done.", False)],
-    ids=["said again", "same event again", "entry of another message", "no moment"],
+    ("first", "then", "said", "answered"),
+    [
+        (10, 20, "Done.", True),
+        (20, 10, "Done.", True),
+        (10, 10, "Done.", False),
+        (10, 20, "Not done.", False),
+        (10, None, "Done.", False),
+        (None, 20, "Done.", False),
+    ],
+    ids=[
+        "said again",
+        "the clock went back",
+        "same event again",
+        "entry of another message",
+        "no moment",
+        "none before",
+    ],
 )
 def test_same_words_of_a_new_turn_answer_the_next_question(
-    seat: Seat, tmp_path: Path, seconds: int | None, said: str, answered: bool
+    seat: Seat, tmp_path: Path, first: int | None, then: int | None, said: str, answered: bool
 ):
-    seat.dispatch("T-1")
-    seat.run(seat.payload(f"Done. {NO_TASK}"))
-    delivered = datetime.now(UTC)
-    seat.dispatch("T-2")
-    entry: dict[str, object] = {"type": "assistant", "sessionId": SESSION, "message": {"content": f"{said} {NO_TASK}"}}
-    if seconds is not None:
-        entry["timestamp"] = (delivered + timedelta(seconds=seconds)).isoformat()
     path = tmp_path / "turns.jsonl"
-    path.write_text(json.dumps(entry) + "\n", encoding="utf-8")
-    more = {"transcript_path": str(path)}
+
+    def stop(text: str, second: int | None) -> None:
+        entry: dict[str, object] = {
+            "type": "assistant",
+            "sessionId": SESSION,
+            "message": {"content": f"{text} {NO_TASK}"},
+        }
+        if second is not None:
+            entry["timestamp"] = f"2031-01-01T10:00:{second}.123Z"
+        path.write_text(json.dumps(entry) + "\n", encoding="utf-8")
+        seat.run(seat.payload(f"Done. {NO_TASK}", transcript_path=str(path)))
+
+    seat.dispatch("T-1")
+    stop("Done.", first)
+    seat.dispatch("T-2")
     for _ in range(2):  # the same event twice is the same answer
-        seat.run(seat.payload(f"Done. {NO_TASK}", **more))
+        stop(said, then)
     assert seat.answers() == {"T-1": "Done."} | ({"T-2": "Done."} if answered else {})
     assert seat.conflicts() == []
 

@@ -57,6 +57,8 @@ class Delivery:
     """Whether it may go to somebody who is not of the team, and is not woken."""
     needs_question: bool = False
     """Whether an answer that nobody asked for is refused until that is confirmed. Old programs and hooks deliver it."""
+    said_at: str = ""
+    """When the transcript of the seat says that the answer was said: it tells a message from the same words said again."""
     secrets: str = guard.REFUSE
     """What to do when the answer holds what looks like a secret."""
     wake_until: float | None = None
@@ -162,6 +164,7 @@ def prepare(context: Context, delivery: Delivery) -> tuple[Team, Work, claims.Ve
         "verdict": delivery.verdict,
         "commit": delivery.commit,
         "sweep_count": delivery.sweep,
+        "said_at": delivery.said_at,
         "correlation_id": receipts.correlation_id(team.project, name.task_id),
         "delivered_at": moment,
         "delivery_path": team.tree.delivery_file(name.source),

@@ -8,7 +8,6 @@ from contextlib import suppress
 
 from oracle.app.context import Context
 from oracle.app.delivery.team import Team, how_to_complete, is_memory
-from oracle.domain import timestamps
 from oracle.domain.delivery import receipts
 from oracle.domain.delivery.addressing import Address, AddressedDispatch
 from oracle.domain.delivery.receipts import CONSUMED, PAYLOAD, Receipt, ReceiptKind, ReceiptName
@@ -82,19 +81,21 @@ def last_told(context: Context, found: FoundDispatches, seat: str, target: str, 
     """Return the task that a seat answered last for another seat, if this text is its answer, else "".
 
     A client may hand over the same message again. Without a task, it must not answer a question that came meanwhile.
-    A message that was said after that answer was delivered is another one; `said_at` is its moment, "" for an unknown one.
+    Said at another moment than that answer it is another message. `said_at` is its moment, "" for an unknown one.
     """
     told = []
-    for name, suffix in (pair for folder in found.folders for pair in _names(folder)):
+    for folder, name, suffix in ((one, *pair) for one in found.folders for pair in _names(one)):
         if (name.source, name.target, suffix) == (seat, target, ""):
             path = responses.path_of(context.root, name.task_id)
             with suppress(OSError):  # it was completed without a response
-                told.append((os.stat(path).st_mtime_ns, name.task_id, path))
-    at, task, path = max(told, default=(0, "", ""))
-    said = timestamps.parse(said_at)
-    if said is not None and at < said.timestamp() * 1e9:
+                told.append((os.stat(path).st_mtime_ns, name.task_id, path, folder))
+    if not told:
         return ""
-    return task if task and _says(path, text) else ""
+    _, task, path, folder = max(told)
+    done = handoffs.find(folder, receipts.receipt_name(task, seat, target)) if said_at else None
+    before = done.text("said_at") if done is not None else ""
+    is_another = before and before != said_at
+    return task if not is_another and _says(path, text) else ""
 
 
 def _says(path: str, text: str) -> bool:

@@ -197,7 +197,7 @@ def _take_on(
         return Attended(BEING_JUDGED)
     if other_owner(
         context, asked.team, asked.name.task_id
-    ):  # the one response of its id is taken: only its seat answers
+    ):  # the one response of its id is taken: its seat completes it
         return _hand_over(context, asked, lease, replace(terms, hold=True), reply)
     if reply.status == ANSWERED:
         _deliver(context, asked, reply.as_json())

@@ -153,7 +153,7 @@ _LATER_KEYS = frozenset(
         *("assigned_at", "delivered_at", "notified_at", "notify_message", "notify_skipped", "schema_version"),
         *("consumed_at", "consumed_ack", "todo_path", "source_todo_path", "delivery_path", "used_fallback_delivery"),
         *("head_contains_commit", "lineage_status", "branch_tip", "feishu_group_broadcast", "feishu_delegation_report"),
-        *("dispatch_digest", "prior_response", SUPERSEDED_AT),
+        *("dispatch_digest", "prior_response", "said_at", SUPERSEDED_AT),
     )
 )
 """Keys that say when and where, or that change while the handoff goes on: two receipts that differ in these agree."""

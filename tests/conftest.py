@@ -22,7 +22,6 @@ import typer.main
 from hypothesis import HealthCheck, settings
 
 from oracle.cli import application
-from oracle.wording import is_english
 from tests import guard
 
 if TYPE_CHECKING:
@@ -39,14 +38,15 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 # A test calls `oracle` many times in one process, and each call makes its parser anew: read every signature once, and make
-# the English parser once. A translation and a completion change theirs.
+# the English parser once. A translation, a narrow terminal and a completion change theirs.
 typer.main.get_params_from_function = functools.cache(typer.main.get_params_from_function)
 make_parser = application.command
 make_english_parser = functools.cache(make_parser)
 
 
 def parser() -> Any:
-    return make_english_parser() if is_english() and "_ORACLE_COMPLETE" not in os.environ else make_parser()
+    is_changed = application.needs_own_help() or "_ORACLE_COMPLETE" in os.environ
+    return make_parser() if is_changed else make_english_parser()
 
 
 application.command = parser
